@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tessera/io/raster_file.hpp>
+#include <tessera/residency/stream.hpp>
+
+#include "run.hpp"
+
+// Bands as the command line names them, and how windows are cut within the memory allowed.
+namespace tessera::cli {
+
+struct BandReference {
+  const io::RasterFile* file = nullptr;
+  std::uint32_t band = 1;
+};
+
+/// Opens each file once.
+class RasterFiles {
+ public:
+  const io::RasterFile& open(const std::string& path);
+  /// A band number, a band's name, `FILE`, or `FILE,BAND`; numbers and names are those of `scene`, which may be empty.
+  BandReference resolve(const std::string& scene, const std::string& reference, const std::string& option);
+  std::vector<std::string> names() const;
+
+ private:
+  BandReference band_of(const io::RasterFile& file, const std::string& band, const std::string& option) const;
+  std::map<std::string, std::unique_ptr<io::RasterFile>> files_;
+};
+
+/// Windows of a job, within --memory. A quarter of it goes to GDAL's block cache, which is set here.
+residency::WindowGrid plan_job(const Device& device, const io::RasterFile& file, const std::vector<residency::StreamInput>& inputs,
+                               std::uint32_t output_bands, residency::Extent output_block, const RunOptions& options,
+                               const residency::StreamOptions& stream);
+
+}  // namespace tessera::cli

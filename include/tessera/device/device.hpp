@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tessera/device/buffer.hpp>
+#include <tessera/device/device_info.hpp>
+#include <tessera/device/encoder.hpp>
+#include <tessera/device/fence.hpp>
+#include <tessera/export.hpp>
+
+namespace tessera {
+
+enum class LogLevel : std::uint8_t { debug, information, warning, error };
+
+/// Receives the library's and the validation layer's messages. Called from any thread; must not call the device.
+using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
+
+/// The Khronos validation layer, when it is installed (asked for and absent: a warning in the log).
+enum class Validation : std::uint8_t { off, core, core_and_synchronization };
+
+struct DeviceOptions {
+  LogCallback log{};
+  Validation validation = Validation::off;
+  std::optional<std::uint64_t> memory_limit{};  ///< bytes of device memory this device may hold; beyond it `memory_limit` is thrown
+  std::vector<std::byte> pipeline_cache{};      ///< what `Device::pipeline_cache` returned earlier; foreign data is ignored
+  std::uint64_t staging_bytes = std::uint64_t{32} << 20;  ///< size of the upload ring and of the download ring
+};
+
+/// Limits that the library enforces before it calls Vulkan.
+struct DeviceLimits {
+  std::uint64_t largest_buffer_bytes = 0;
+  std::uint32_t largest_workgroup_count = 0;  ///< per dimension
+  std::uint32_t largest_workgroup_size = 0;
+  std::uint32_t shared_memory_bytes = 0;
+  std::uint32_t subgroup_size = 0;
+  double timestamp_nanoseconds = 0;  ///< length of a timestamp tick; 0 where the queue has none
+  bool host_visible_device_memory = false;  ///< `MemoryKind::device` buffers are mapped
+  bool external_memory_descriptor = false;
+  bool external_semaphore_descriptor = false;
+};
+
+struct MemoryStatistics {
+  std::uint64_t allocated_bytes = 0;       ///< taken from the driver
+  std::uint64_t used_bytes = 0;            ///< of these, in live buffers
+  std::uint64_t peak_allocated_bytes = 0;
+  std::uint64_t buffer_count = 0;
+  std::optional<std::uint64_t> limit_bytes;
+};
+
+struct SubmitOptions {
+  std::span<const SemaphoreValue> wait{};    ///< before any command of the submission
+  std::span<const SemaphoreValue> signal{};  ///< after all of them
+};
+
+/// One Vulkan device and its compute queue: a shared handle.
+/// Thread-safe: every member may be called from any thread; submissions are ordered by the calls that made them.
+class TESSERA_EXPORT Device {
+ public:
+  /// Throws `no_device` (nothing matches; the message lists what there is), `missing_feature` (names each feature).
+  static Device open(const DeviceSelector& selector = {}, DeviceOptions options = {});
+
+  const DeviceInfo& info() const noexcept;
+  const DeviceLimits& limits() const noexcept;
+
+  /// Throws `limit_exceeded` (largest buffer), `memory_limit`, `out_of_memory`. A size of 0 gives a buffer of one word.
+  Buffer allocate(std::uint64_t bytes, const BufferOptions& options = {});
+  Semaphore create_semaphore(std::uint64_t initial_value = 0);
+
+  Encoder encoder(std::string_view label = {});
+  /// Hands the encoder's commands to the queue. What they use lives until they are done.
+  /// Throws `foreign_device`, `device_lost`, `execution_order` (an encoder already submitted).
+  Fence submit(Encoder&& encoder, const SubmitOptions& options = {});
+  /// Waits for everything submitted.
+  void wait_idle();
+
+  /// Copies host bytes into a buffer: directly where the memory is mapped and idle is the caller's promise, through the upload ring
+  /// otherwise. Returns when the source may be reused and the bytes are in place.
+  void write(const Buffer& target, std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Copies a buffer's bytes to the host, after everything submitted so far.
+  void read(const Buffer& source, std::uint64_t offset, std::span<std::byte> bytes);
+
+  MemoryStatistics memory() const;
+  std::vector<std::byte> pipeline_cache() const;
+  bool lost() const noexcept;
+  void log(LogLevel level, std::string_view message) const;
+
+  friend bool operator==(const Device& left, const Device& right) noexcept = default;
+
+  /// For the library's own layers.
+  const std::shared_ptr<detail::DeviceState>& state() const noexcept { return state_; }
+  explicit Device(std::shared_ptr<detail::DeviceState> state) noexcept : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<detail::DeviceState> state_;
+};
+
+}  // namespace tessera

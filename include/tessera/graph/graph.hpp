@@ -1,0 +1,235 @@
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tessera/device/device.hpp>
+#include <tessera/export.hpp>
+#include <tessera/graph/operation.hpp>
+#include <tessera/graph/vector.hpp>
+#include <tessera/graph/views.hpp>
+
+namespace tessera {
+
+class CompiledGraph;
+
+/// An import that can be given other memory at every encoding. Converts to the view of all its rows. Thread-safe to copy and read.
+class TESSERA_EXPORT ImportedVector {
+ public:
+  operator const VectorView&() const noexcept { return view_; }  // NOLINT(google-explicit-constructor)
+  const VectorView& view() const noexcept { return view_; }
+  std::uint32_t import_index() const noexcept { return import_index_; }
+  ImportedVector(VectorView view, std::uint32_t import_index) noexcept : view_(std::move(view)), import_index_(import_index) {}
+
+ private:
+  VectorView view_;
+  std::uint32_t import_index_;
+};
+
+/// A buffer import. Thread-safe to copy and read.
+class TESSERA_EXPORT ImportedBuffer : public GraphBuffer {
+ public:
+  std::uint32_t import_index() const noexcept { return import_index_; }
+  ImportedBuffer(GraphBuffer buffer, std::uint32_t import_index) noexcept
+      : GraphBuffer(buffer), import_index_(import_index) {}
+
+ private:
+  std::uint32_t import_index_;
+};
+
+/// Shape of a vector whose memory is given at encoding.
+struct VectorDeclaration {
+  std::string id{};
+  Format format = Format::float32;
+  std::vector<std::uint64_t> chunk_lengths{};
+  std::uint64_t byte_stride = 0;  ///< the same for every chunk; 0 means packed
+};
+
+/// Other memory for an import in one encoding.
+struct Rebinding {
+  std::uint32_t import_index = 0;
+  std::optional<Vector> vector{};
+  Buffer buffer{};
+  std::uint64_t graph = 0;  ///< identity of the import's graph; 0 leaves it unchecked
+};
+inline Rebinding rebind(const ImportedVector& import, Vector vector) {
+  return {import.import_index(), std::move(vector), {}, import.view().graph()};
+}
+inline Rebinding rebind(const ImportedBuffer& import, Buffer buffer) {
+  return {import.import_index(), std::nullopt, std::move(buffer), import.graph()};
+}
+
+/// Limits of one execution step. The first node of a step always runs. Zero in an optional field is rejected.
+struct WorkBudget {
+  std::uint64_t invocations = 0;  ///< required, at least 1
+  std::optional<std::uint64_t> nodes{};
+  std::optional<std::uint64_t> read_bytes{};
+  std::optional<std::uint64_t> write_bytes{};
+};
+
+enum class Timing : std::uint8_t { off, per_node };
+
+struct EncodeOptions {
+  std::any parameters{};  ///< given to host conditions
+  Timing timing = Timing::off;
+};
+
+/// What one node did in one encoding.
+enum class NodeOutcome : std::uint8_t { executed, skipped, resolved_on_device };
+
+struct NodeReport {
+  std::string_view id;  ///< lives as long as the compiled graph
+  NodeOutcome outcome = NodeOutcome::executed;
+};
+
+/// What an encoding recorded. Times are available once the submission is done.
+class TESSERA_EXPORT Encoding {
+ public:
+  std::uint64_t executed_nodes() const noexcept;
+  std::uint64_t skipped_nodes() const noexcept;
+  std::uint64_t barriers() const noexcept;
+  /// Outcome of each node in schedule order; only filled when a host condition or timing was used.
+  std::span<const NodeReport> nodes() const noexcept;
+  /// GPU time of each node in nanoseconds, in schedule order; empty without `Timing::per_node`. Waits for the submission.
+  std::vector<double> node_nanoseconds() const;
+
+  struct State;
+  explicit Encoding(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+  const State& state() const noexcept { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+struct GraphStatistics {
+  std::uint64_t node_count = 0;
+  std::uint64_t dispatch_count = 0;
+  std::uint64_t barrier_count = 0;  ///< inside one execution without host conditions
+  std::uint64_t import_count = 0;
+  std::uint64_t imported_bytes = 0;  ///< of default bindings
+  std::uint64_t logical_transient_count = 0;
+  std::uint64_t logical_transient_bytes = 0;   ///< transients that nodes use
+  std::uint64_t physical_transient_bytes = 0;  ///< after reuse over disjoint lifetimes
+  std::uint64_t argument_bytes = 0;            ///< arena: binding block and records
+  std::uint64_t table_bytes = 0;               ///< span and chunk tables
+  std::uint64_t read_bytes = 0;                ///< declared work estimate
+  std::uint64_t write_bytes = 0;
+  std::uint64_t invocations = 0;
+  std::vector<std::string> node_order;
+};
+
+/// One step of a resumable execution.
+struct ExecutionStep {
+  std::uint64_t first_node = 0;
+  std::uint64_t next_node = 0;
+  std::uint64_t invocations = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t write_bytes = 0;
+  bool exceeds_budget = false;
+};
+
+/// A cursor over the steps of one execution: each `encode_next` records one step into an encoder that the caller submits in order.
+/// The compiled graph must not be encoded otherwise in between. Not thread-safe.
+class TESSERA_EXPORT Execution {
+ public:
+  std::span<const ExecutionStep> steps() const noexcept;
+  std::uint64_t steps_done() const noexcept;
+  bool done() const noexcept;
+  /// Throws `execution_order` once done.
+  Encoding encode_next(Encoder& encoder, std::span<const Rebinding> rebindings = {}, const EncodeOptions& options = {});
+
+  struct State;
+  explicit Execution(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// A graph under construction: resources and operations are declared, nothing runs and nothing is read. Not thread-safe.
+/// Nothing of the caller's memory is owned, copied or uploaded. Compiling freezes it: later declarations throw `graph_frozen`.
+class TESSERA_EXPORT Graph {
+ public:
+  explicit Graph(Device device);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
+
+  const Device& device() const noexcept;
+  /// Unique in this process; views carry it.
+  std::uint64_t identity() const noexcept;
+
+  /// Imports borrowed memory; the vector is the default binding. The same chunk list imported twice gives the same import.
+  /// Ids are one namespace for resources and must not be empty when given; without one a name is made.
+  /// Throws `foreign_device`, `duplicate_id`.
+  ImportedVector import(const Vector& vector, std::string_view id = {});
+  ImportedBuffer import(const Buffer& buffer, std::string_view id = {});
+  /// A vector or buffer without a default: every encoding must bind it (else `unbound_import`).
+  ImportedVector declare(const VectorDeclaration& declaration);
+  ImportedBuffer declare_buffer(std::string_view id, std::uint64_t bytes);
+
+  /// Scratch memory that the compiled graph owns; contents are undefined at its first write in an execution.
+  GraphBuffer transient(std::uint64_t bytes, std::string_view id = {});
+  DataView transient_view(Format format, std::uint64_t length, std::string_view id = {});
+  /// Scratch with the chunk lengths of another view; empty chunks share one backing.
+  VectorView transient_like(const VectorView& shape, Format format, std::string_view id = {});
+
+  /// Validates the operation and adds its nodes. When it throws, the graph is as before.
+  void add(const Operation& operation);
+
+  /// Derives order, barriers and memory, builds pipelines and uploads tables. May be called once.
+  /// Throws `dependency_cycle`, `alias` (default bindings that overlap where one is written), `out_of_memory`, `memory_limit`.
+  CompiledGraph compile();
+
+  struct State;
+  State& state() noexcept { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// A graph ready to be encoded again and again. Single-flight: executions follow one another in the order of submission; use `clone`
+/// for executions at the same time. Thread-safe to encode from one thread at a time. Copies share the same arena and scratch.
+class TESSERA_EXPORT CompiledGraph {
+ public:
+  /// Records one execution. Rebound vectors have the chunk lengths, strides and format of the import; buffers may be larger.
+  /// Everything is validated before anything is recorded: `unbound_import`, `unknown_id`, `partition_mismatch`, `format_mismatch`,
+  /// `capacity_too_small`, `alias`, `foreign_device`. A rejected encoding leaves encoder and graph untouched.
+  Encoding encode(Encoder& encoder, std::span<const Rebinding> rebindings = {}, const EncodeOptions& options = {});
+  Encoding encode(Encoder& encoder, std::initializer_list<Rebinding> rebindings, const EncodeOptions& options = {}) {
+    return encode(encoder, std::span<const Rebinding>(rebindings.begin(), rebindings.size()), options);
+  }
+
+  /// Steps within a budget; steps never reorder nodes. Throws `invalid_argument` for a zero budget.
+  Execution execute_in_steps(const WorkBudget& budget);
+
+  /// Shares pipelines and tables, owns its own arena and scratch.
+  CompiledGraph clone() const;
+
+  const GraphStatistics& statistics() const noexcept;
+  /// Schedule, uses, barriers, lifetimes and plans, with stable names (`"schema": 1`).
+  std::string inspect_json() const;
+  /// The schedule as a Graphviz digraph.
+  std::string inspect_dot() const;
+  /// Node times of a timed encoding as a Chrome trace (`chrome://tracing`, Perfetto).
+  std::string chrome_trace(const Encoding& encoding) const;
+  const Device& device() const noexcept;
+
+  struct State;
+  explicit CompiledGraph(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+  State& state() noexcept { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// Runs one operation now and waits: a graph of one operation, kept in a small cache of the device for the same shapes.
+TESSERA_EXPORT void run(Device& device, const Operation& operation);
+
+}  // namespace tessera

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/export.hpp>
+#include <tessera/residency/tile_source.hpp>
+
+namespace tessera::io {
+
+/// What happens when the output exists.
+enum class OverwritePolicy : std::uint8_t { refuse, replace };
+
+/// Lossless compression of the output.
+enum class Compression : std::uint8_t { none, lzw, deflate, zstd };
+
+/// Whether the samples of a pixel lie together or each band for itself.
+enum class Interleave : std::uint8_t { band, pixel };
+
+/// How a GeoTIFF is written.
+struct RasterWriterOptions {
+  OverwritePolicy overwrite = OverwritePolicy::refuse;
+  Compression compression = Compression::deflate;
+  /// Level of DEFLATE (1 to 9) or ZSTD (1 to 22); absent means the format's default.
+  std::optional<int> compression_level = {};
+  Interleave interleave = Interleave::band;
+  /// Tile size, multiples of 16. Shrinks with a raster that is smaller.
+  residency::Extent tile = {512, 512};
+  /// Threads that compress; 0 means one per core.
+  int threads = 1;
+  /// Further creation options of the driver, `KEY=VALUE`; they win over those above.
+  std::vector<std::string> creation_options = {};
+  /// Files that the job reads: an output that is one of them, also through a link, is refused.
+  std::vector<std::string> inputs = {};
+};
+
+/// Writes a tiled, compressed GeoTIFF. The pixels go to a temporary file beside the target, which takes the target's
+/// name in `finish()`; a writer destroyed before leaves nothing behind. A replaced file's `.aux.xml`, `.ovr` and `.msk`
+/// go with it. Names under `/vsi` are written directly and deleted on failure.
+///
+/// Thread-safety: one thread at a time.
+class TESSERA_EXPORT RasterWriter final : public residency::TileSink {
+ public:
+  /// Opens the output. Of each band type, nodata, scale, offset, description, unit, colour interpretation and palette
+  /// are written. All bands have one type and one nodata value, as GeoTIFF demands (`format_mismatch`).
+  /// `alias` when the output is an input; `file_exists` when it (or a sidecar that would describe it) exists and may
+  /// not be replaced; `file_unwritable` when the folder is missing or closed, or the path is no regular file;
+  /// `invalid_argument` for metadata or options out of range.
+  static RasterWriter create(const std::string& path, const raster::RasterMetadata& metadata,
+                             std::span<const raster::BandInfo> bands, const RasterWriterOptions& options = {});
+
+  RasterWriter(RasterWriter&&) noexcept;
+  RasterWriter& operator=(RasterWriter&&) noexcept;
+  /// Abandons an unfinished file.
+  ~RasterWriter() override;
+
+  const std::string& name() const override;
+  const raster::RasterMetadata& metadata() const override;
+  std::span<const raster::BandInfo> bands() const override;
+  residency::Extent preferred_block() const override;
+
+  /// Where the pixels are until `finish()`, so that a signal handler can remove it.
+  const std::string& temporary_name() const;
+
+  /// Flushes, closes, checks and renames. `file_unwritable` when anything failed, `file_exists` when another process
+  /// made the output meanwhile; the temporary is gone then. Calling it twice is `execution_order`.
+  void finish() override;
+  /// Removes the temporary file now. Idempotent; nothing after a successful `finish()`.
+  void abandon() noexcept;
+
+ private:
+  class Implementation;
+  explicit RasterWriter(std::unique_ptr<Implementation> implementation);
+  void write_checked(const residency::WriteRequest& request) override;
+
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace tessera::io

@@ -1,0 +1,306 @@
+// Row-aligned columns over any partition: one tile of rows at a time, found through spans.
+//
+// Before including: COLUMNS, and a record type with `RowsRecord rows; ColumnRecord columns[COLUMNS];` first, reachable as
+// `record`. A kernel opens a tile, then loads and stores rows by their 32-bit offset in it:
+//
+//   if (!open_tile(tile)) return;
+//   uint place = locate(i);                    // which span holds the row (nothing to do but in row mode)
+//   uint bits = load_row(column, i, place);    // widened to 32 bits
+//
+// Specialisation constants: 0 workgroup size, 1 rows per thread, 2 row mode, 3 wide access, 4 ... one per column.
+// In span mode a tile lies inside one span. In row mode (short spans) a tile is a fixed run of rows, the spans it touches are kept in
+// shared memory, and each row is looked up there.
+#ifndef TESSERA_ROWS_GLSL
+#define TESSERA_ROWS_GLSL
+
+#include "float_bits.glsl"
+
+layout(constant_id = 1) const uint rows_per_thread = 16u;
+layout(constant_id = 2) const uint row_mode = 0u;
+layout(constant_id = 3) const uint wide_access = 1u;
+layout(constant_id = 4) const uint column_flags_0 = 0u;
+layout(constant_id = 5) const uint column_flags_1 = 0u;
+layout(constant_id = 6) const uint column_flags_2 = 0u;
+layout(constant_id = 7) const uint column_flags_3 = 0u;
+layout(constant_id = 8) const uint column_flags_4 = 0u;
+layout(constant_id = 9) const uint column_flags_5 = 0u;
+layout(constant_id = 10) const uint column_flags_6 = 0u;
+layout(constant_id = 11) const uint column_flags_7 = 0u;
+
+const uint tile_capacity = gl_WorkGroupSize.x * rows_per_thread;
+
+// tessera::Format
+const uint format_uint32 = 0u, format_sint32 = 1u, format_float32 = 2u, format_uint8 = 5u, format_sint8 = 6u,
+           format_uint16 = 7u, format_sint16 = 8u, format_float64 = 11u;
+
+// A switch over constants: the column is one at every call once loops over columns are unrolled.
+uint column_flags(uint column) {
+  switch (column) {
+    case 0u: return column_flags_0;
+    case 1u: return column_flags_1;
+    case 2u: return column_flags_2;
+    case 3u: return column_flags_3;
+    case 4u: return column_flags_4;
+    case 5u: return column_flags_5;
+    case 6u: return column_flags_6;
+    default: return column_flags_7;
+  }
+}
+uint column_format(uint column) { return column_flags(column) & column_format_mask; }
+bool column_has(uint column, uint flag) { return (column_flags(column) & flag) != 0u; }
+bool column_is_float(uint column) {
+  return column_format(column) == format_float32 || column_format(column) == format_float64;
+}
+uint column_row_bytes(uint column) {
+  uint format = column_format(column);
+  if (format == format_uint8 || format == format_sint8) return 1u;
+  if (format == format_uint16 || format == format_sint16) return 2u;
+  return format == format_float64 ? 8u : 4u;
+}
+
+const uint shared_spans = 96u;
+shared uint span_start[shared_spans];
+shared uint64_t span_base[COLUMNS][shared_spans];
+
+uint64_t tile_first_row;          // logical
+uint tile_rows;                   // rows of this tile that exist
+bool tile_wide;                   // a full tile whose columns allow 16-byte access
+uint tile_spans;                  // row mode: spans it touches
+uint tile_first_span;
+bool tile_spans_shared;           // row mode: they lie in shared memory, not only in the tables
+uint64_t column_base[COLUMNS];    // span mode: address of the tile's first row
+uint column_stride[COLUMNS];
+
+uint tile_count() {
+  return record.rows.latched != uint64_t(0) ? Words(record.rows.latched).at[2] : record.rows.tiles;
+}
+uint64_t row_count() { return record.rows.latched != uint64_t(0) ? Longs(record.rows.latched).at[0] : record.rows.rows; }
+
+// The last of `count` ascending words that is not above `key`; called by whole subgroups.
+uint subgroup_search(uint64_t words, uint count, uint key) {
+  uint low = 0u;
+  while (count > 1u) {
+    uint stride = (count + gl_SubgroupSize - 1u) / gl_SubgroupSize;
+    uint probe = gl_SubgroupInvocationID * stride;
+    bool before = probe < count && Words(words).at[low + probe] <= key;
+    uint passed = max(subgroupBallotBitCount(subgroupBallot(before)), 1u) - 1u;
+    low += passed * stride;
+    count = min(stride, count - passed * stride);
+  }
+  return low;
+}
+
+uint stride_of(uint column, uint chunk) {
+  if (column_has(column, column_packed)) return column_row_bytes(column);
+  if (column_has(column, column_strides)) return Words(record.columns[column].strides).at[chunk];
+  return record.columns[column].stride;
+}
+
+// Address of the row `row` places after the start of a span; `row` may be negative modulo 2^64.
+uint64_t span_address(uint column, uint span, uint64_t row) {
+  uvec2 place = WordPairs(record.rows.placements).at[column * record.rows.spans + span];
+  uint64_t chunk = Longs(Longs(record.columns[column].slot).at[0]).at[place.x];
+  return chunk + (uint64_t(place.y) + row) * uint64_t(stride_of(column, place.x));
+}
+
+bool aligned_for_quads(uint column) {
+  uint mask = column_row_bytes(column) == 4u ? 15u : column_row_bytes(column) * 4u - 1u;
+  return (uint(column_base[column]) & mask) == 0u;
+}
+
+void open_span_tile(uint tile) {
+  uint span = subgroup_search(record.rows.first_tile, record.rows.spans, tile);
+  uint64_t span_first = Longs(record.rows.first_row).at[span];
+  uint span_rows = uint(Longs(record.rows.first_row).at[span + 1u] - span_first);
+  uint row = (tile - Words(record.rows.first_tile).at[span]) * tile_capacity;
+  tile_first_row = span_first + uint64_t(row);
+  tile_rows = min(tile_capacity, span_rows - row);
+  tile_wide = wide_access != 0u;
+  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) {
+    if (!column_has(column, column_present)) continue;
+    column_base[column] = span_address(column, span, uint64_t(row));
+    column_stride[column] = column_has(column, column_strides)
+        ? stride_of(column, WordPairs(record.rows.placements).at[column * record.rows.spans + span].x)
+        : stride_of(column, 0u);
+    tile_wide = tile_wide && column_has(column, column_packed) && column_format(column) != format_float64 &&
+                aligned_for_quads(column);
+  }
+}
+
+void place_row_tile(uint tile) {
+  tile_first_row = uint64_t(tile) * uint64_t(tile_capacity);
+  tile_rows = uint(min(uint64_t(tile_capacity), record.rows.rows - tile_first_row));
+  tile_wide = false;
+  // In row mode `first_tile` holds the first span of each tile, and of the end.
+  tile_first_span = Words(record.rows.first_tile).at[tile];
+  uint last_span = min(Words(record.rows.first_tile).at[tile + 1u], record.rows.spans - 1u);
+  tile_spans = last_span - tile_first_span + 1u;
+  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) column_stride[column] = stride_of(column, 0u);
+  tile_spans_shared = false;
+}
+
+void open_row_tile(uint tile) {
+  place_row_tile(tile);
+  tile_spans_shared = tile_spans <= shared_spans;
+  barrier();  // the last tile's rows are done with the shared spans
+  for (uint i = gl_LocalInvocationID.x; i < min(tile_spans, shared_spans); i += gl_WorkGroupSize.x) {
+    uint span = tile_first_span + i;
+    uint64_t span_first = Longs(record.rows.first_row).at[span];
+    span_start[i] = span_first <= tile_first_row ? 0u : uint(min(span_first - tile_first_row, uint64_t(tile_capacity)));
+    [[unroll]] for (uint column = 0u; column < COLUMNS; ++column)
+      if (column_has(column, column_present))
+        span_base[column][i] = span_address(column, span, tile_first_row - span_first);
+  }
+  barrier();
+}
+
+void clamp_tile() {
+  if (record.rows.latched != uint64_t(0)) {
+    uint64_t rows = row_count();
+    uint64_t left = rows > tile_first_row ? rows - tile_first_row : uint64_t(0);
+    tile_rows = uint(min(uint64_t(tile_rows), left));
+  }
+  tile_wide = tile_wide && tile_rows == tile_capacity;
+}
+
+// Makes a tile current; all invocations of the workgroup call it. False beyond the rows that exist.
+bool open_tile(uint tile) {
+  if (tile >= tile_count()) return false;
+  if (row_mode != 0u)
+    open_row_tile(tile);
+  else
+    open_span_tile(tile);
+  clamp_tile();
+  return true;
+}
+
+// The same for one subgroup while the others keep theirs: no barrier, no shared memory. The tile exists.
+void open_tile_in_subgroup(uint tile) {
+  if (row_mode != 0u)
+    place_row_tile(tile);
+  else
+    open_span_tile(tile);
+  clamp_tile();
+}
+
+// The span of a row, as an index for the accessors below.
+uint locate(uint i) {
+  if (row_mode == 0u) return 0u;
+  uint low = 0u;
+  if (tile_spans_shared) {
+    for (uint count = tile_spans; count > 1u;) {
+      uint half_count = count >> 1;
+      bool right = span_start[low + half_count] <= i;
+      low += right ? half_count : 0u;
+      count = right ? count - half_count : half_count;
+    }
+  } else {
+    uint64_t row = tile_first_row + uint64_t(i);
+    for (uint count = tile_spans; count > 1u;) {
+      uint half_count = count >> 1;
+      bool right = Longs(record.rows.first_row).at[tile_first_span + low + half_count] <= row;
+      low += right ? half_count : 0u;
+      count = right ? count - half_count : half_count;
+    }
+  }
+  return low;
+}
+
+uint64_t row_address(uint column, uint i, uint place) {
+  uint64_t base;
+  if (row_mode == 0u) {
+    base = column_base[column];
+  } else if (tile_spans_shared) {
+    base = span_base[column][place];
+  } else {
+    uint span = tile_first_span + place;
+    base = span_address(column, span, tile_first_row - Longs(record.rows.first_row).at[span]);
+  }
+  return base + uint64_t(i) * uint64_t(column_stride[column]);
+}
+
+uint narrow_sample(uint format, uint word, uint bit) {
+  if (format == format_uint8) return bitfieldExtract(word, int(bit), 8);
+  if (format == format_sint8) return uint(bitfieldExtract(int(word), int(bit), 8));
+  if (format == format_uint16) return bitfieldExtract(word, int(bit), 16);
+  return uint(bitfieldExtract(int(word), int(bit), 16));
+}
+
+// A row's bits widened to 32: narrow integers by value, float64 rounded to float32. A narrow sample is read with the aligned word around
+// it, which its own buffer always holds.
+uint load_row(uint column, uint i, uint place) {
+  uint64_t address = row_address(column, i, place);
+  uint row_bytes = column_row_bytes(column);
+  if (row_bytes == 4u) return Words(address).at[0];
+  if (row_bytes == 8u) return float32_from_float64(uvec2(Words(address).at[0], Words(address).at[1]));
+  uint word = Words(address & ~uint64_t(3)).at[0];
+  return narrow_sample(column_format(column), word, (uint(address) & 3u) * 8u);
+}
+
+void store_row(uint column, uint i, uint place, uint bits) { Words(row_address(column, i, place)).at[0] = bits; }
+
+// Four neighbouring rows; only while `tile_wide`.
+uvec4 load_quad(uint column, uint quad) {
+  uint format = column_format(column);
+  uint row_bytes = column_row_bytes(column);
+  if (row_bytes == 4u) return WordQuads(column_base[column]).at[quad];
+  if (row_bytes == 2u) {
+    uvec2 words = WordPairs(column_base[column]).at[quad];
+    return uvec4(narrow_sample(format, words.x, 0u), narrow_sample(format, words.x, 16u),
+                 narrow_sample(format, words.y, 0u), narrow_sample(format, words.y, 16u));
+  }
+  uint word = Words(column_base[column]).at[quad];
+  return uvec4(narrow_sample(format, word, 0u), narrow_sample(format, word, 8u), narrow_sample(format, word, 16u),
+               narrow_sample(format, word, 24u));
+}
+
+void store_quad(uint column, uint quad, uvec4 bits) { WordQuads(column_base[column]).at[quad] = bits; }
+
+// Whether the raw sentinel of a column differs from these (widened) bits.
+bool differs_from_no_data(uint column, uint bits, uint i, uint place) {
+  if (!column_has(column, column_compare)) return true;
+  uint64_t sentinel = record.columns[column].no_data;
+  if (column_format(column) == format_float64) {
+    uint64_t address = row_address(column, i, place);
+    uint64_t raw = (uint64_t(Words(address).at[1]) << 32) | uint64_t(Words(address).at[0]);
+    return raw != sentinel && ((raw | sentinel) << 1) != uint64_t(0);
+  }
+  if (bits == uint(sentinel)) return false;
+  // Both zeros match either zero.
+  return column_format(column) != format_float32 || ((bits | uint(sentinel)) << 1) != 0u;
+}
+
+// Whether a row of an observed column is there, by mask, sentinel and finiteness of the raw value.
+bool is_observed(uint column, uint bits, uint i, uint place) {
+  bool there = differs_from_no_data(column, bits, i, place);
+  if (column_has(column, column_finite) && column_is_float(column)) there = there && is_finite_bits(bits);
+  if (column_has(column, column_validity)) there = there && load_row(column + 1u, i, place) != 0u;
+  return there;
+}
+
+bvec4 are_observed(uint column, uvec4 bits, uint quad) {
+  bvec4 there = bvec4(true);
+  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    there[k] = differs_from_no_data(column, bits[k], 0u, 0u);
+    if (column_has(column, column_finite) && column_is_float(column)) there[k] = there[k] && is_finite_bits(bits[k]);
+  }
+  if (column_has(column, column_validity)) {
+    uvec4 words = load_quad(column + 1u, quad);
+    there = bvec4(there.x && words.x != 0u, there.y && words.y != 0u, there.z && words.z != 0u,
+                  there.w && words.w != 0u);
+  }
+  return there;
+}
+
+// The calibrated value of widened raw bits. Multiply and add apart, so that every device gives the same bits.
+float calibrated(uint column, uint bits) {
+  uint format = column_format(column);
+  float raw = column_is_float(column) ? uintBitsToFloat(bits)
+      : (format == format_sint32 || format == format_sint8 || format == format_sint16) ? float(int(bits)) : float(bits);
+  if (!column_has(column, column_calibrate)) return raw;
+  precise float scaled = raw * record.columns[column].scale;
+  precise float moved = scaled + record.columns[column].offset;
+  return moved;
+}
+
+#endif

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <any>
+#include <span>
+#include <vector>
+
+#include "graph/compiled_state.hpp"
+
+namespace tessera::detail {
+
+/// Answers a custom node's questions.
+class EncodingContext final : public NodeContext {
+ public:
+  EncodingContext(const CompiledGraph::State& graph, std::span<const ImportBinding> bindings, const std::any& parameters)
+      : graph_(graph), bindings_(bindings), parameters_(parameters) {}
+
+  std::vector<Chunk> chunks(const VectorView& view) const override;
+  const std::any& parameters() const noexcept override { return parameters_; }
+
+ private:
+  Chunk located(const GraphChunk& chunk, Format format, std::uint64_t first, std::uint64_t rows) const;
+
+  const CompiledGraph::State& graph_;
+  std::span<const ImportBinding> bindings_;
+  const std::any& parameters_;
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/graph/graph.hpp>
+
+// What operations use to put nodes into a graph. Internal to the library.
+namespace tessera::detail {
+
+/// A chunk list's address table: kernels find its slot in the binding block and, behind it, one address per chunk.
+struct TableReference {
+  std::uint32_t index = 0;
+};
+
+/// Bytes that never change after compilation (span tables, literals, edges); clones share them.
+struct ConstantReference {
+  std::uint32_t index = 0;
+};
+
+/// The argument record of one dispatch: the shared struct's bytes, and where addresses are put in once memory is placed.
+class ArgumentRecord {
+ public:
+  enum class AddressKind : std::uint8_t { table_slot, transient, constant };
+  struct Relocation {
+    std::uint32_t offset = 0;  ///< of a uint64 in the record; the addend is what the field holds now
+    AddressKind kind = AddressKind::table_slot;
+    std::uint32_t index = 0;
+  };
+
+  ArgumentRecord() = default;
+  template <class Record>
+  explicit ArgumentRecord(const Record& record) : bytes_(sizeof(Record)) {
+    static_assert(std::is_trivially_copyable_v<Record>);
+    std::memcpy(bytes_.data(), &record, sizeof(Record));
+  }
+  void relocate(std::size_t offset, TableReference table) { add(offset, AddressKind::table_slot, table.index); }
+  void relocate(std::size_t offset, ConstantReference constant) { add(offset, AddressKind::constant, constant.index); }
+  /// Only transients have a fixed address; imports are reached through table slots.
+  void relocate_transient(std::size_t offset, const GraphBuffer& transient) {
+    add(offset, AddressKind::transient, transient.resource());
+  }
+
+  const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+  const std::vector<Relocation>& relocations() const noexcept { return relocations_; }
+
+ private:
+  void add(std::size_t offset, AddressKind kind, std::uint32_t index) {
+    relocations_.push_back({static_cast<std::uint32_t>(offset), kind, index});
+  }
+  std::vector<std::byte> bytes_;
+  std::vector<Relocation> relocations_;
+};
+
+enum class Access : std::uint8_t { read, write, read_write };
+enum class Stage : std::uint8_t { compute, indirect, transfer };
+
+/// Rows of a view that a node touches.
+struct ViewUse {
+  VectorView view;
+  Access access = Access::read;
+};
+/// Bytes of a buffer that a node touches.
+struct BufferUse {
+  GraphBuffer buffer;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  Access access = Access::read;
+};
+
+struct Workload {
+  std::uint64_t invocations = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t write_bytes = 0;
+};
+
+/// How a condition reaches a dispatch.
+enum class Gating : std::uint8_t {
+  by_graph,       ///< under a condition the graph makes it indirect and zeroes its groups
+  by_operation,   ///< runs always: it reads the condition word itself (the latch of GPU-resident lengths)
+};
+
+/// Whether a kernel relies on every subgroup of a workgroup being full, where the device can promise it.
+enum class FullSubgroups : std::uint8_t { optional, required };
+
+struct Dispatch {
+  std::string name{};    ///< of this pass inside its operation, for example `scan tiles`
+  std::string module{};  ///< kernel module
+  std::vector<std::uint32_t> constants{};  ///< specialisation constants 0, 1, ...
+  ArgumentRecord arguments{};
+  std::array<std::uint32_t, 3> groups{1, 1, 1};
+  /// Three words on the device, written by the operation's latch, that replace `groups`; the graph does not gate such a dispatch.
+  std::optional<DataView> indirect{};
+  Gating gating = Gating::by_graph;
+  FullSubgroups subgroups = FullSubgroups::optional;
+  std::vector<ViewUse> view_uses{};
+  std::vector<BufferUse> buffer_uses{};
+  Workload workload{};
+  std::string note{};  ///< what the inspector says of the plan, for example `row mode`
+};
+
+/// Workgroup counts for `count` workgroups, folded into three dimensions; kernels return early beyond `count`.
+/// Throws `limit_exceeded` naming the operation.
+TESSERA_EXPORT std::array<std::uint32_t, 3> fold_workgroups(std::uint64_t count, const DeviceLimits& limits, std::string_view operation);
+
+/// Receives the nodes of an operation. An operation that throws leaves nothing behind.
+class NodeSink {
+ public:
+  virtual ~NodeSink() = default;
+  virtual Device& device() = 0;
+  virtual std::uint64_t graph() const = 0;
+  virtual VectorView import(const Vector& vector) = 0;
+  virtual GraphBuffer transient(std::uint64_t bytes, std::string_view name) = 0;
+  virtual ConstantReference constant(std::vector<std::byte> bytes) = 0;
+  virtual TableReference table(const VectorView& view) = 0;
+  /// The word that says whether the enclosing body runs; none outside conditions.
+  virtual std::optional<DataView> condition() const = 0;
+  virtual void dispatch(Dispatch dispatch) = 0;
+  /// Lowers another operation in place, under a name of its own.
+  virtual void add(const Operation& operation, std::string_view name) = 0;
+};
+
+/// What an `Operation` holds: how it becomes nodes.
+class Lowering {
+ public:
+  virtual ~Lowering() = default;
+  /// Base name of its nodes: the id given by the application or the operation's name.
+  virtual std::string name() const = 0;
+  /// The id that the application gave, or empty. Two operations of one graph can't have the same.
+  virtual std::string id() const { return {}; }
+  virtual void lower(NodeSink& sink) const = 0;
+};
+
+}  // namespace tessera::detail

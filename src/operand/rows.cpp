@@ -1,0 +1,258 @@
+#include "operand/rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <tessera/error.hpp>
+
+namespace tessera::detail {
+namespace {
+
+template <class T>
+std::vector<std::byte> to_bytes(const std::vector<T>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+bool uniform_stride(const VectorView& view) {
+  const auto& chunks = view.chunk_list()->chunks;
+  return std::all_of(chunks.begin(), chunks.end(),
+                     [&](const GraphChunk& chunk) { return chunk.byte_stride == chunks.front().byte_stride; });
+}
+
+std::vector<std::byte> strides_of(const VectorView& view) {
+  std::vector<std::uint32_t> strides;
+  for (const GraphChunk& chunk : view.chunk_list()->chunks) strides.push_back(static_cast<std::uint32_t>(chunk.byte_stride));
+  return to_bytes(strides);
+}
+
+std::uint32_t flags_of(const VectorView& view) {
+  const auto flags = static_cast<std::uint32_t>(view.format()) | column_present;
+  if (!uniform_stride(view)) return flags | column_strides;
+  const bool packed = view.chunk_list()->chunks.front().byte_stride == size_of(view.format());
+  return packed ? flags | column_packed : flags;
+}
+
+Column plain_column(const VectorView& view, Access access) {
+  Column column;
+  column.view = view;
+  column.access = access;
+  column.flags = flags_of(view);
+  return column;
+}
+
+}  // namespace
+
+RowTuning default_row_tuning(const Device& device) noexcept {
+  if (device.info().type == DeviceType::cpu) return {.workgroup_size = 64, .rows_per_thread = 64, .wide_access = false};
+  return {};
+}
+
+ColumnList& ColumnList::input(const Input* input, ValueDomain domain) {
+  if (input == nullptr) {
+    columns_.resize(columns_.size() + 2);
+    return *this;
+  }
+  Column column = plain_column(input->values, Access::read);
+  if (input->observations) column.flags |= column_finite;
+  if (input->no_data) {
+    column.flags |= column_compare;
+    column.no_data = *input->no_data;
+  }
+  if (domain == ValueDomain::calibrated && input->calibration && *input->calibration != Calibration{}) {
+    column.flags |= column_calibrate;
+    column.calibration = *input->calibration;
+  }
+  if (input->validity) column.flags |= column_validity;
+  columns_.push_back(column);
+  columns_.push_back(input->validity ? plain_column(*input->validity, Access::read) : Column{});
+  return *this;
+}
+
+ColumnList& ColumnList::plain(const Input* input) {
+  columns_.push_back(input == nullptr ? Column{} : plain_column(input->values, Access::read));
+  return *this;
+}
+
+ColumnList& ColumnList::output(const VectorView* view, Access access) {
+  columns_.push_back(view == nullptr ? Column{} : plain_column(*view, access));
+  return *this;
+}
+
+ColumnList& ColumnList::limited_by(const VectorView& view) {
+  if (const auto& count = view.count(); count && std::find(counts_.begin(), counts_.end(), *count) == counts_.end())
+    counts_.push_back(*count);
+  return *this;
+}
+
+RowDomain::RowDomain(const OperationContext& context, const ColumnList& columns, RowTuning tuning,
+                     std::vector<RowPass> passes)
+    : operation_(context.name()),
+      limits_(context.sink().device().limits()),
+      columns_(columns.columns()),
+      tuning_(tuning),
+      passes_(std::move(passes)),
+      rows_(context.rows()) {
+  build_spans(context);
+  std::vector<DataView> counts = columns.counts();
+  for (const Column& column : columns_) {
+    tables_.emplace_back();
+    strides_.emplace_back();
+    if (!column.view) continue;
+    tables_.back() = context.sink().table(*column.view);
+    if ((column.flags & column_strides) != 0) strides_.back() = context.sink().constant(strides_of(*column.view));
+    if (const auto& count = column.view->count(); count && std::find(counts.begin(), counts.end(), *count) == counts.end())
+      counts.push_back(*count);
+  }
+  if (!counts.empty()) add_latch(context, counts);
+}
+
+void RowDomain::build_spans(const OperationContext& context) {
+  std::vector<std::optional<VectorView>> views;
+  bool uniform = true;
+  for (const Column& column : columns_) {
+    views.push_back(column.view);
+    uniform = uniform && (column.flags & column_strides) == 0;
+  }
+  const SpanTable table = make_spans(rows_, views, operation_);
+  spans_ = table.spans;
+  const std::uint64_t tile_rows = tuning_.tile_rows();
+  row_mode_ = uniform && spans_ > 1 && rows_ / spans_ < tile_rows / 2;
+
+  std::vector<std::uint32_t> first;
+  std::uint64_t tiles = 0;
+  if (row_mode_) {
+    tiles = (rows_ + tile_rows - 1) / tile_rows;
+    first.reserve(tiles + 1);
+    std::uint32_t span = 0;
+    for (std::uint64_t tile = 0; tile <= tiles; ++tile) {
+      while (span + 1 < spans_ && table.first_row[span + 1] <= tile * tile_rows) ++span;
+      first.push_back(tile == tiles ? spans_ : span);
+    }
+  } else {
+    first.reserve(spans_);
+    for (std::uint32_t span = 0; span < spans_; ++span) {
+      first.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, 0xffffffffU)));
+      tiles += (table.first_row[span + 1] - table.first_row[span] + tile_rows - 1) / tile_rows;
+    }
+  }
+  if (tiles > 0xffffffffU)
+    context.reject(ErrorCode::limit_exceeded, {}, "takes at most 2^32 - 1 tiles of rows", std::to_string(tiles));
+  tiles_ = static_cast<std::uint32_t>(tiles);
+  first_tile_ = context.sink().constant(to_bytes(first));
+  first_row_ = context.sink().constant(to_bytes(table.first_row));
+  placements_ = context.sink().constant(to_bytes(table.placements));
+}
+
+std::uint32_t RowDomain::groups(std::size_t pass) const {
+  const RowPass& geometry = passes_.at(pass);
+  const std::uint32_t groups = (tiles_ - 1) / geometry.tiles_per_group + 1;
+  return std::min(groups, geometry.largest_groups);
+}
+
+void RowDomain::add_latch(const OperationContext& context, const std::vector<DataView>& counts) {
+  NodeSink& sink = context.sink();
+  LatchRecord record{};
+  record.rows = rows_;
+  record.spans = spans_;
+  record.count_words = static_cast<std::uint32_t>(counts.size());
+  record.tile_rows = tuning_.tile_rows();
+  record.row_mode = row_mode_ ? 1 : 0;
+  record.dispatches = static_cast<std::uint32_t>(passes_.size());
+  record.largest_group_count = limits_.largest_workgroup_count;
+  record.indirect = sizeof(LatchedRows);
+  for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
+    record.tiles_per_group[pass] = passes_[pass].tiles_per_group;
+    record.largest_groups[pass] = passes_[pass].largest_groups;
+  }
+  const std::uint64_t bytes = sizeof(LatchedRows) + 12 * passes_.size();
+  latched_ = sink.transient(bytes, "latched rows");
+
+  Dispatch dispatch;
+  dispatch.name = "latch rows";
+  dispatch.module = "latch";
+  dispatch.constants = {32};
+  dispatch.gating = Gating::by_operation;
+  dispatch.arguments = ArgumentRecord(record);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const VectorView count(counts[i]);
+    dispatch.arguments.relocate(offsetof(LatchRecord, counts) + 8 * i, sink.table(count));
+    dispatch.view_uses.push_back({count, Access::read});
+  }
+  if (const auto condition = sink.condition()) {
+    const VectorView word(*condition);
+    dispatch.arguments.relocate(offsetof(LatchRecord, condition), sink.table(word));
+    dispatch.view_uses.push_back({word, Access::read});
+  }
+  dispatch.arguments.relocate_transient(offsetof(LatchRecord, latched), *latched_);
+  dispatch.arguments.relocate_transient(offsetof(LatchRecord, indirect), *latched_);
+  dispatch.arguments.relocate(offsetof(LatchRecord, first_tile), first_tile_);
+  dispatch.arguments.relocate(offsetof(LatchRecord, first_row), first_row_);
+  dispatch.buffer_uses.push_back({*latched_, 0, bytes, Access::write});
+  dispatch.workload = {.invocations = 32, .read_bytes = 4 * counts.size(), .write_bytes = bytes};
+  sink.dispatch(std::move(dispatch));
+}
+
+void RowDomain::fill(RowsRecord& rows, ColumnRecord* columns) const {
+  rows = {};
+  rows.rows = rows_;
+  rows.spans = spans_;
+  rows.tiles = tiles_;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    columns[i] = {};
+    if (!columns_[i].view) continue;
+    columns[i].no_data = columns_[i].no_data.bits;
+    columns[i].stride = static_cast<std::uint32_t>(columns_[i].view->chunk_list()->chunks.front().byte_stride);
+    columns[i].scale = columns_[i].calibration.scale;
+    columns[i].offset = columns_[i].calibration.offset;
+  }
+}
+
+void RowDomain::relocate(ArgumentRecord& record, std::size_t rows_offset, std::size_t columns_offset) const {
+  record.relocate(rows_offset + offsetof(RowsRecord, first_tile), first_tile_);
+  record.relocate(rows_offset + offsetof(RowsRecord, first_row), first_row_);
+  record.relocate(rows_offset + offsetof(RowsRecord, placements), placements_);
+  if (latched_) record.relocate_transient(rows_offset + offsetof(RowsRecord, latched), *latched_);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::size_t column = columns_offset + i * sizeof(ColumnRecord);
+    if (tables_[i]) record.relocate(column + offsetof(ColumnRecord, slot), *tables_[i]);
+    if (strides_[i]) record.relocate(column + offsetof(ColumnRecord, strides), *strides_[i]);
+  }
+}
+
+void RowDomain::use_latched(Dispatch& dispatch, std::size_t field_offset) const {
+  if (!latched_) return;
+  dispatch.arguments.relocate_transient(field_offset, *latched_);
+  dispatch.buffer_uses.push_back({*latched_, 0, sizeof(LatchedRows), Access::read});
+}
+
+Dispatch RowDomain::dispatch(std::string_view name, std::string module, std::size_t pass,
+                             const std::vector<std::uint32_t>& extra) const {
+  Dispatch dispatch;
+  dispatch.name = name;
+  dispatch.module = std::move(module);
+  dispatch.constants = {tuning_.workgroup_size, tuning_.rows_per_thread, row_mode_ ? 1U : 0U, tuning_.wide_access ? 1U : 0U};
+  for (std::size_t i = 0; i < largest_column_count; ++i)
+    dispatch.constants.push_back(i < columns_.size() ? columns_[i].flags : 0U);
+  dispatch.constants.insert(dispatch.constants.end(), extra.begin(), extra.end());
+  dispatch.groups = fold_workgroups(groups(pass), limits_, operation_);
+  if (latched_) {
+    const std::uint64_t offset = sizeof(LatchedRows) + 12 * pass;
+    dispatch.indirect = latched_->view(Format::uint32, 3, {.byte_offset = offset});
+    dispatch.buffer_uses.push_back({*latched_, 0, sizeof(LatchedRows), Access::read});
+  }
+  for (const Column& column : columns_) {
+    if (!column.view) continue;
+    const VectorView& view = *column.view;
+    dispatch.view_uses.push_back({VectorView(view.chunk_list(), view.first_row(), rows_, std::nullopt), column.access});
+    const std::uint64_t bytes = rows_ * size_of(view.format());
+    if (column.access != Access::write) dispatch.workload.read_bytes += bytes;
+    if (column.access != Access::read) dispatch.workload.write_bytes += bytes;
+  }
+  dispatch.workload.invocations = std::uint64_t{groups(pass)} * tuning_.workgroup_size;
+  dispatch.note = std::to_string(spans_) + (spans_ == 1 ? " span" : " spans") + (row_mode_ ? ", row mode" : "");
+  return dispatch;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,172 @@
+// Merges the partials of `aggregate` in one workgroup and writes the results.
+#version 460
+#include "addressed.glsl"
+#include "float_bits.glsl"
+#include "ops/aggregation/aggregate_record.h"
+#include "sum_state.h"
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { AggregateFinishRecord at; };
+#define record Record(push.record).at
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer SumStates { SumStateRecord at; };
+
+const uint format_uint32 = 0u, format_sint32 = 1u, format_float32 = 2u, format_uint64 = 9u, format_sint64 = 10u,
+           format_float64 = 11u;
+
+// Low and high halves of the partials' words, added up without carries between words.
+shared uint shared_low[46], shared_high[46];
+shared uint shared_smallest, shared_largest, shared_flags;
+
+uint partial_total() {
+  if (record.latched == uint64_t(0)) return record.partial_groups;
+  return min(Words(record.latched).at[2], record.largest_groups);
+}
+
+bool is_limb(uint word) {
+  return (word >= partial_sum + 1u && word < partial_sum + 21u) || (word >= partial_squares + 1u && word < partial_squares + 21u);
+}
+
+// Each invocation adds up one word of every n-th partial.
+void merge_partials(uint words) {
+  uint per_turn = gl_WorkGroupSize.x / words;
+  uint word = gl_LocalInvocationID.x % words, first = gl_LocalInvocationID.x / words;
+  if (first >= per_turn) return;
+  uint64_t total = uint64_t(0);
+  uint flags = 0u, smallest = 0xffffffffu, largest = 0u;
+  for (uint partial = first; partial < partial_total(); partial += per_turn) {
+    uint value = Words(record.partials).at[partial * words + word];
+    total += uint64_t(value);
+    flags |= value;
+    smallest = min(smallest, value);
+    largest = max(largest, value);
+  }
+  if (word == partial_smallest) atomicMin(shared_smallest, smallest);
+  if (word == partial_largest) atomicMax(shared_largest, largest);
+  if (word == partial_sum || word == partial_squares) atomicOr(shared_flags, flags);
+  if (word != partial_count && word != partial_count + 1u && !is_limb(word)) return;
+  // A low half stays below 2^32 for up to 65,535 invocations.
+  atomicAdd(shared_low[word], uint(total) & 0xffffu);
+  atomicAdd(shared_high[word], uint(total >> 16));
+}
+
+uint64_t word_total(uint word) { return uint64_t(shared_low[word]) + (uint64_t(shared_high[word]) << 16); }
+
+uint64_t merged_count() { return word_total(partial_count) + (word_total(partial_count + 1u) << 32); }
+
+SumStateRecord merged_state(uint first_limb) {
+  SumStateRecord state;
+  sum_state_clear(state);
+  uint64_t carry = uint64_t(0);
+  for (uint limb = 0u; limb < 20u; ++limb) {
+    carry += word_total(first_limb + limb);
+    state.limbs[limb] = uint(carry);
+    carry >>= 32;
+  }
+  state.flags = shared_flags;
+  state.count = merged_count();
+  return state;
+}
+
+uint value_of_order(uint key) {
+  if (record.value_format == format_float32) return float_from_order(key);
+  return record.value_format == format_sint32 ? key ^ 0x80000000u : key;
+}
+
+// Without a value the extent is 0.
+uint extreme(uint key) { return shared_smallest > shared_largest ? 0u : value_of_order(key); }
+
+void write_long(uint64_t address, uint64_t value) {
+  Words(address).at[0] = uint(value);
+  Words(address).at[1] = uint(value >> 32);
+}
+
+void write_state(uint64_t address, SumStateRecord state) { SumStates(address).at = state; }
+
+void write_sum(uint64_t address, uint format, SumStateRecord state) {
+  if (format == format_uint64 || format == format_sint64)
+    write_long(address, sum_state_to_integer(state));
+  else if (format == format_uint32 || format == format_sint32)
+    Words(address).at[0] = uint(sum_state_to_integer(state));
+  else if (format == format_float32)
+    Words(address).at[0] = sum_state_to_float32(state);
+  else if (format == format_float64)
+    write_long(address, sum_state_to_float64(state));
+  else
+    write_state(address, state);
+}
+
+// |sum| / count in the sum's own unit, by long division bit by bit; what is left over goes below the last bit.
+void write_mean(uint64_t address, uint format, SumStateRecord state) {
+  uint64_t count = state.count;
+  bool negative = (state.limbs[19] >> 31) != 0u;
+  uint inverted = negative ? 0xffffffffu : 0u;
+  uint carry = negative ? 1u : 0u;
+  for (uint limb = 0u; limb < 20u; ++limb) {
+    uint value = (state.limbs[limb] ^ inverted) + carry;
+    carry = carry != 0u && value == 0u ? 1u : 0u;
+    state.limbs[limb] = value;
+  }
+  uint64_t rest = uint64_t(0);
+  if (count != uint64_t(0)) {
+    for (int limb = 19; limb >= 0; --limb) {
+      uint dividend = state.limbs[limb], quotient = 0u;
+      for (uint bit = 0u; bit < 32u; ++bit) {
+        bool overflow = (rest >> 63) != uint64_t(0);
+        rest = (rest << 1) | uint64_t(dividend >> 31);
+        dividend <<= 1;
+        quotient <<= 1;
+        if (overflow || rest >= count) {
+          rest -= count;
+          quotient |= 1u;
+        }
+      }
+      state.limbs[limb] = quotient;
+    }
+  }
+  SumMagnitude magnitude = sum_magnitude(state.limbs, sum_state_unit_exponent);
+  magnitude.negative = negative ? 1u : 0u;
+  if (rest != uint64_t(0)) magnitude.sticky = 1u;
+  if (format == format_float32)
+    Words(address).at[0] = uint(sum_encode(magnitude, state.flags, 23, 8));
+  else
+    write_long(address, sum_encode(magnitude, state.flags, 52, 11));
+}
+
+void write_count(uint64_t address, uint format) {
+  uint64_t count = merged_count();
+  if (format == format_uint64)
+    write_long(address, count);
+  else
+    Words(address).at[0] = uint(count);
+}
+
+void write_result(uint index) {
+  AggregateResult result = record.results[index];
+  if (result.kind == result_none) return;
+  uint64_t address = slot_address(result.slot) + result.byte_offset;
+  if (result.kind == result_sum) write_sum(address, result.format, merged_state(partial_sum + 1u));
+  if (result.kind == result_squares) write_sum(address, result.format, merged_state(partial_squares + 1u));
+  if (result.kind == result_minimum) Words(address).at[0] = extreme(shared_smallest);
+  if (result.kind == result_maximum) Words(address).at[0] = extreme(shared_largest);
+  if (result.kind == result_extent) {
+    Words(address).at[0] = extreme(shared_smallest);
+    Words(address).at[1] = extreme(shared_largest);
+  }
+  if (result.kind == result_count) write_count(address, result.format);
+  if (result.kind == result_mean) write_mean(address, result.format, merged_state(partial_sum + 1u));
+}
+
+void main() {
+  if (gl_LocalInvocationID.x < 46u) {
+    shared_low[gl_LocalInvocationID.x] = 0u;
+    shared_high[gl_LocalInvocationID.x] = 0u;
+  }
+  if (gl_LocalInvocationID.x == 0u) {
+    shared_smallest = 0xffffffffu;
+    shared_largest = 0u;
+    shared_flags = 0u;
+  }
+  barrier();
+  merge_partials((record.quantities & aggregate_squares) != 0u ? partial_words_with_squares : partial_words);
+  barrier();
+  if (gl_LocalInvocationID.x < 6u) write_result(gl_LocalInvocationID.x);
+}

@@ -1,0 +1,20 @@
+// Collects the first word of every chunk of a table.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "addressed.glsl"
+
+struct FirstWordsRecord {
+  uint64_t source;  // slot of a table of `count` chunks
+  uint64_t target;  // slot of a one-chunk table
+  uint count;
+  uint reserved;
+};
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { FirstWordsRecord at; };
+
+void main() {
+  const FirstWordsRecord record = Record(push.record).at;
+  const uint index = workgroup_index() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+  if (index >= record.count) return;
+  const uint64_t chunk = Longs(Longs(record.source).at[0]).at[index];
+  Words(slot_address(record.target)).at[index] = chunk == uint64_t(0) ? 0u : Words(chunk).at[0];
+}
