@@ -69,7 +69,7 @@ Device open_device(const RunOptions& options, std::string& cache_file, std::size
   if (cache_file.empty()) return device;
   std::vector<std::byte> cache = read_file(cache_file);
   cached_bytes = cache.size();
-  device.add_pipeline_cache(cache);
+  device.merge_pipeline_cache(cache);
   return device;
 }
 

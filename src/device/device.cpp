@@ -79,6 +79,10 @@ std::vector<std::byte> Device::pipeline_cache() const {
   });
 }
 
+void Device::merge_pipeline_cache(std::span<const std::byte> cache) {
+  detail::translated("pipeline cache", [&] { state_->vulkan().merge_pipeline_cache(cache); });
+}
+
 bool Device::lost() const noexcept { return state_->lost(); }
 
 void Device::log(LogLevel level, std::string_view message) const { state_->log(level, message); }

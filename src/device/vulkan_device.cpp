@@ -175,6 +175,13 @@ void VulkanDevice::finish(const DeviceOptions& options) {
   pipeline_cache_ = vk::raii::PipelineCache(device_, vk::PipelineCacheCreateInfo({}, data.size(), data.data()));
 }
 
+void VulkanDevice::merge_pipeline_cache(std::span<const std::byte> sealed) {
+  const auto data = open_pipeline_cache(sealed, offer_.properties);
+  if (data.empty()) return;
+  const vk::raii::PipelineCache other(device_, vk::PipelineCacheCreateInfo({}, data.size(), data.data()));
+  pipeline_cache_.merge(*other);
+}
+
 DeviceLimits VulkanDevice::limits() const {
   const VkPhysicalDeviceLimits& vulkan = offer_.properties.limits;
   DeviceLimits limits;

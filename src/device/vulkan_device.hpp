@@ -55,6 +55,8 @@ class VulkanDevice {
   const vk::raii::PhysicalDevice& physical_device() const noexcept { return physical_device_; }
   const vk::raii::Device& device() const noexcept { return device_; }
   const vk::raii::PipelineCache& pipeline_cache() const noexcept { return pipeline_cache_; }
+  /// Adds a sealed cache's pipelines; foreign or damaged data adds nothing.
+  void merge_pipeline_cache(std::span<const std::byte> sealed);
   const DeviceInfo& info() const noexcept { return info_; }
   const DeviceFeatures& features() const noexcept { return features_; }
   const DeviceHandles& handles() const noexcept { return handles_; }

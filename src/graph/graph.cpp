@@ -54,7 +54,7 @@ VectorView Graph::transient_like(const VectorView& shape, Format format, std::st
   state_->require_view(shape, "transient_like", "shape");
   const State::Checkpoint checkpoint = state_->checkpoint();
   try {
-    const std::string base = id.empty() ? state_->unused_resource_id("transient") : std::string(id);
+    const auto name = [&](const std::string& part) { return id.empty() ? std::string() : std::string(id) + part; };
     const detail::ChunkList& list = *shape.chunk_list();
     const std::uint64_t begin = shape.first_row();
     const std::uint64_t end = begin + shape.length();
@@ -67,13 +67,13 @@ VectorView Graph::transient_like(const VectorView& shape, Format format, std::st
       const bool only_touches = first == last && list.chunks[index].length > 0;  // a border of the slice, not a chunk of it
       if (outside || only_touches) continue;
       if (first < last) {
-        views.push_back(transient_view(format, last - first, base + "-chunk-" + std::to_string(index)));
+        views.push_back(transient_view(format, last - first, name("-chunk-" + std::to_string(index))));
       } else {
-        if (!empty) empty = transient_view(format, 0, base + "-empty");
+        if (!empty) empty = transient_view(format, 0, name("-empty"));
         views.push_back(*empty);
       }
     }
-    if (views.empty()) views.push_back(transient_view(format, 0, base + "-empty"));
+    if (views.empty()) views.push_back(transient_view(format, 0, name("-empty")));
     return VectorView(views);
   } catch (...) {
     state_->roll_back(checkpoint);

@@ -88,7 +88,10 @@ class TESSERA_EXPORT Device {
   void read(const Buffer& source, std::uint64_t offset, std::span<std::byte> bytes);
 
   MemoryStatistics memory() const;
+  /// Compiled pipelines, for `DeviceOptions::pipeline_cache` or `merge_pipeline_cache` of a later run.
   std::vector<std::byte> pipeline_cache() const;
+  /// Adds what `pipeline_cache` returned earlier, for programs that choose the cache by the device. Foreign or damaged data adds nothing.
+  void merge_pipeline_cache(std::span<const std::byte> cache);
   bool lost() const noexcept;
   void log(LogLevel level, std::string_view message) const;
 

@@ -24,12 +24,12 @@ shared int sum_digits[digit_count];
 shared int square_digits[digit_count];
 shared uint shared_count, shared_flags, shared_smallest, shared_largest;
 
-uint row_total, flags, smallest = 0xffffffffu, largest = 0u;
-int64_t sum;                       // in the window, or of integers
-uint64_t squares_low, squares_high;  // 128 bits in the window, or low and high halves of integer squares
+uint row_total = 0u, flags = 0u, smallest = 0xffffffffu, largest = 0u;
+int64_t sum = int64_t(0);         // in the window, or of integers
+uint64_t squares_low = uint64_t(0), squares_high = uint64_t(0);  // 128 bits in the window, or low and high halves of integer squares
 int window = 1;                    // smallest exponent field inside
-uint batches;                      // since the last flush
-float fast_sum;
+uint batches = 0u;                 // since the last flush
+float fast_sum = 0.0;
 
 // digits += value * 2^position
 void add_digits(bool to_squares, int64_t value, uint position) {

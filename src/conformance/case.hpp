@@ -1,0 +1,141 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/device/device.hpp>
+#include <tessera/graph/vector.hpp>
+
+#include "reference/partition.hpp"
+
+// What a case is made of: random choices that are the same everywhere, and rows in guarded chunks on the device.
+namespace tessera::conformance {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  std::uint64_t bits() { return engine_(); }
+  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
+  bool one_in(std::uint64_t count) { return below(count) == 0; }
+  template <class T>
+  T pick(std::initializer_list<T> list) {
+    return list.begin()[below(list.size())];
+  }
+  std::uint64_t row_count() { return pick<std::uint64_t>({0, 1, 2, 63, 255, 256, 257, 4095, 4097, 8209, 70001}); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// Integers of any bits; floats of moderate size with zeros, denormals and, where asked for, NaN and infinities among them.
+template <class T>
+std::vector<T> random_values(Random& random, std::uint64_t count, bool with_non_finite = true) {
+  std::vector<T> values(count);
+  for (T& value : values) {
+    const std::uint64_t bits = random.bits();
+    if constexpr (std::is_same_v<T, float>) {
+      value = static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-20F;
+      if (bits >> 61 == 0) value = std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0xbfffffffU));
+      if (bits >> 58 == 63 && with_non_finite) value = std::bit_cast<float>(0x7f800000U | static_cast<std::uint32_t>(bits & 0x80000001U));
+      if (bits >> 58 == 62) value = 0.0F * (bits % 2 == 0 ? 1.0F : -1.0F);
+    } else {
+      value = static_cast<T>(bits);
+    }
+  }
+  return values;
+}
+
+inline std::vector<std::uint32_t> random_mask(Random& random, std::uint64_t count) {
+  std::vector<std::uint32_t> mask(count);
+  for (std::uint32_t& word : mask) word = random.one_in(3) ? 0 : static_cast<std::uint32_t>(random.below(3) + 1);
+  return mask;
+}
+
+/// Rows in the chunks of a random partition of one buffer, with guard bytes around every chunk.
+template <class T>
+class DeviceRows {
+ public:
+  DeviceRows(Device& device, Random& random, std::span<const T> values)
+      : DeviceRows(device, random, values,
+                   reference::random_partition(values.size(), random.pick<std::uint64_t>({1, 1, 3, 17, 200}), random.bits())) {}
+
+  DeviceRows(Device& device, Random& random, std::span<const T> values, const reference::Partition& partition) {
+    std::uint64_t end = guard_bytes;
+    std::size_t row = 0;
+    for (const std::uint64_t length : partition.lengths) {
+      const std::uint64_t offset = end + random.below(4) * sizeof(T);
+      chunks_.push_back({.buffer = {}, .byte_offset = offset, .length = length});
+      end = (offset + length * sizeof(T) + guard_bytes + 15) / 16 * 16;
+      image_.resize(end, guard);
+      if (length != 0) std::memcpy(image_.data() + offset, values.data() + row, length * sizeof(T));
+      row += length;
+    }
+    image_.resize(end + guard_bytes, guard);
+    Buffer buffer = device.allocate(image_.size());
+    device.write(buffer, 0, image_);
+    for (Chunk& chunk : chunks_) chunk.buffer = buffer;
+    buffer_ = buffer;
+  }
+
+  Vector vector() const { return Vector(format_of<T>, chunks_); }
+
+  /// Reads everything back. What lies outside the rows must be as it was.
+  std::vector<T> rows(std::string& failure) const {
+    std::vector<std::byte> now(image_.size());
+    buffer_.device().read(buffer_, 0, now);
+    std::vector<T> values;
+    for (const Chunk& chunk : chunks_) {
+      const std::size_t first = values.size();
+      values.resize(first + chunk.length);
+      if (chunk.length != 0) std::memcpy(values.data() + first, now.data() + chunk.byte_offset, chunk.length * sizeof(T));
+      std::memcpy(now.data() + chunk.byte_offset, image_.data() + chunk.byte_offset, chunk.length * sizeof(T));
+    }
+    if (now != image_) failure = "bytes outside the rows changed";
+    return values;
+  }
+
+ private:
+  static constexpr std::uint64_t guard_bytes = 32;
+  static constexpr std::byte guard{0xa5};
+  std::vector<Chunk> chunks_;
+  std::vector<std::byte> image_;
+  Buffer buffer_;
+};
+
+/// The first difference, bit for bit; any two NaN are equal where `nan_payloads` does not count.
+template <class T>
+std::string compare(std::span<const T> actual, std::span<const T> expected, bool nan_payloads = true) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (std::memcmp(&actual[i], &expected[i], sizeof(T)) == 0) continue;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (!nan_payloads && actual[i] != actual[i] && expected[i] != expected[i]) continue;
+    }
+    return "row " + std::to_string(i) + ": " + std::to_string(actual[i]) + " instead of " + std::to_string(expected[i]);
+  }
+  return {};
+}
+
+/// A case's outcome.
+struct Outcome {
+  std::string description;
+  std::string failure;
+  void expect(const std::string& difference, const char* what) {
+    if (failure.empty() && !difference.empty()) failure = std::string(what) + ": " + difference;
+  }
+};
+
+Outcome check_elementwise(Device& device, Random& random);
+Outcome check_reduction(Device& device, Random& random);
+Outcome check_scan(Device& device, Random& random);
+Outcome check_mask(Device& device, Random& random);
+Outcome check_histogram(Device& device, Random& random);
+Outcome check_ndvi(Device& device, Random& random);
+Outcome check_statistics(Device& device, Random& random);
+
+}  // namespace tessera::conformance
