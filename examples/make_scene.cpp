@@ -54,7 +54,7 @@ class Noise {
   /// 3t^2 - 2t^3 of the position inside the lattice cell, in 0..65536.
   std::int64_t smooth_step(std::uint32_t position) const {
     const std::int64_t t = (static_cast<std::int64_t>(position & ((1u << shift_) - 1u)) << 16) >> shift_;
-    return (((t * t) >> 16) * (3 * 65536 - 2 * t)) >> 16;
+    return (((t * t) >> 16) * (std::int64_t{3} * 65536 - 2 * t)) >> 16;
   }
 
   std::uint32_t seed_;

@@ -7,9 +7,9 @@
 
 namespace tessera {
 
-/// How one row is stored. Scalars of 4 bytes are what operations compute in; narrower and wider ones are storage formats that
-/// operations read in place (uint8 and uint16 as uint32, sint8 and sint16 as sint32, float64 rounded to float32 unless an
-/// operation says that it keeps the precision).
+/// How one row is stored. Scalars of 4 bytes are what operations compute in; narrower and wider ones are storage
+/// formats that operations read in place (uint8 and uint16 as uint32, sint8 and sint16 as sint32, float64 rounded to
+/// float32 unless an operation says that it keeps the precision).
 enum class Format : std::uint8_t {
   uint32,
   sint32,

@@ -23,11 +23,11 @@ struct BufferState {
   std::uint64_t address = 0;         ///< of the first byte; a multiple of 16 (of 4 for foreign buffers)
   std::byte* mapped = nullptr;       ///< null where the memory is not host-visible
   MemoryKind memory = MemoryKind::device;
-  bool host_cached = false;          ///< reading through `mapped` is fast
+  bool host_cached = false;  ///< reading through `mapped` is fast
   std::string name;
   VkDeviceMemory exportable_memory = VK_NULL_HANDLE;  ///< set where the memory may be exported by descriptor
   std::uint64_t allocation_bytes = 0;                 ///< of that memory
-  std::shared_ptr<const void> owner;  ///< whatever frees the memory when dropped
+  std::shared_ptr<const void> owner;                  ///< whatever frees the memory when dropped
 };
 
 }  // namespace tessera::detail

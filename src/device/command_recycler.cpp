@@ -24,13 +24,13 @@ PrimaryCommands::PrimaryCommands(VulkanDevice& device) {
   });
 }
 
-std::shared_ptr<PrimaryCommands> CommandRecycler::take() {
+std::shared_ptr<PrimaryCommands> CommandRecycler::take(std::shared_ptr<DeviceState> device) {
   std::unique_ptr<PrimaryCommands> commands;
   {
-    const std::lock_guard lock(idle_->mutex);
-    if (!idle_->commands.empty()) {
-      commands = std::move(idle_->commands.back());
-      idle_->commands.pop_back();
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      commands = std::move(idle_.back());
+      idle_.pop_back();
     }
   }
   if (commands) {
@@ -38,16 +38,15 @@ std::shared_ptr<PrimaryCommands> CommandRecycler::take() {
   } else {
     commands = std::make_unique<PrimaryCommands>(device_);
   }
-  const auto hand_back = [idle = idle_](PrimaryCommands* used) {
-    std::unique_ptr<PrimaryCommands> owned(used);
-    const std::lock_guard lock(idle->mutex);
-    if (idle->commands.size() < most_idle) idle->commands.push_back(std::move(owned));
+  const auto hand_back = [this, device = std::move(device)](PrimaryCommands* used) {
+    give_back(std::unique_ptr<PrimaryCommands>(used));
   };
-  {
-    const std::lock_guard lock(idle_->mutex);
-    idle_->commands.reserve(most_idle);  // so that handing back never allocates
-  }
   return std::shared_ptr<PrimaryCommands>(commands.release(), hand_back);
+}
+
+void CommandRecycler::give_back(std::unique_ptr<PrimaryCommands> commands) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (idle_.size() < most_idle) idle_.push_back(std::move(commands));  // never beyond what was reserved
 }
 
 }  // namespace tessera::detail

@@ -61,10 +61,9 @@ TimestampPool::TimestampPool(std::shared_ptr<DeviceState> device, std::uint32_t 
   VulkanDevice& vulkan = device_->vulkan();
   const std::uint32_t bits = vulkan.timestamp_bits();
   if (bits == 0) {
-    throw Error(ErrorCode::missing_feature, {.operation = "timings",
-                                             .operand = device_->info().name,
-                                             .rule = "the queue has no timestamps",
-                                             .values = {}});
+    throw Error(
+        ErrorCode::missing_feature,
+        {.operation = "timings", .operand = device_->info().name, .rule = "the queue has no timestamps", .values = {}});
   }
   valid_mask_ = bits >= 64 ? std::numeric_limits<std::uint64_t>::max() : (std::uint64_t{1} << bits) - 1;
   translated("timings", [&] {

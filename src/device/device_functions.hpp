@@ -6,52 +6,23 @@ namespace tessera::detail {
 
 /// Device-level entry points that layers above the device record with, fetched from the device itself: calls skip the
 /// loader's dispatch, and work for an adopted device that came from another loader.
-#define TESSERA_FOR_EACH_DEVICE_FUNCTION(visit) \
-  visit(vkBeginCommandBuffer)                   \
-  visit(vkEndCommandBuffer)                     \
-  visit(vkCmdBindPipeline)                      \
-  visit(vkCmdBindDescriptorSets)                \
-  visit(vkCmdPushConstants)                     \
-  visit(vkCmdDispatch)                          \
-  visit(vkCmdDispatchIndirect)                  \
-  visit(vkCmdPipelineBarrier2)                  \
-  visit(vkCmdUpdateBuffer)                      \
-  visit(vkCmdFillBuffer)                        \
-  visit(vkCmdCopyBuffer)                        \
-  visit(vkCmdCopyBufferToImage)                 \
-  visit(vkCmdCopyImageToBuffer)                 \
-  visit(vkCmdCopyImage)                         \
-  visit(vkCmdClearColorImage)                   \
-  visit(vkCmdExecuteCommands)                   \
-  visit(vkCmdResetQueryPool)                    \
-  visit(vkCmdWriteTimestamp2)                   \
-  visit(vkCmdBeginRendering)                    \
-  visit(vkCmdEndRendering)                      \
-  visit(vkCmdDraw)                              \
-  visit(vkCmdDrawIndirect)                      \
-  visit(vkCmdSetViewport)                       \
-  visit(vkCmdSetScissor)                        \
-  visit(vkCreateImage)                          \
-  visit(vkDestroyImage)                         \
-  visit(vkGetImageMemoryRequirements)           \
-  visit(vkBindImageMemory)                      \
-  visit(vkCreateImageView)                      \
-  visit(vkDestroyImageView)                     \
-  visit(vkAllocateMemory)                       \
-  visit(vkFreeMemory)                           \
-  visit(vkCreateDescriptorSetLayout)            \
-  visit(vkDestroyDescriptorSetLayout)           \
-  visit(vkCreateDescriptorPool)                 \
-  visit(vkDestroyDescriptorPool)                \
-  visit(vkAllocateDescriptorSets)               \
-  visit(vkUpdateDescriptorSets)                 \
-  visit(vkCreatePipelineLayout)                 \
-  visit(vkDestroyPipelineLayout)                \
-  visit(vkQueueSubmit2)                         \
-  visit(vkWaitSemaphores)                       \
-  visit(vkGetSemaphoreCounterValue)             \
-  visit(vkSignalSemaphore)                      \
-  visit(vkDeviceWaitIdle)
+#define TESSERA_FOR_EACH_DEVICE_FUNCTION(visit)                                                                      \
+  visit(vkBeginCommandBuffer) visit(vkEndCommandBuffer) visit(vkCmdBindPipeline) visit(vkCmdBindDescriptorSets)      \
+      visit(vkCmdPushConstants) visit(vkCmdDispatch) visit(vkCmdDispatchIndirect) visit(vkCmdPipelineBarrier2)       \
+          visit(vkCmdUpdateBuffer) visit(vkCmdFillBuffer) visit(vkCmdCopyBuffer) visit(vkCmdCopyBufferToImage)       \
+              visit(vkCmdCopyImageToBuffer) visit(vkCmdCopyImage) visit(vkCmdClearColorImage)                        \
+                  visit(vkCmdExecuteCommands) visit(vkCmdResetQueryPool) visit(vkCmdWriteTimestamp2)                 \
+                      visit(vkCmdBeginRendering) visit(vkCmdEndRendering) visit(vkCmdDraw) visit(vkCmdDrawIndirect)  \
+                          visit(vkCmdSetViewport) visit(vkCmdSetScissor) visit(vkCreateImage) visit(vkDestroyImage)  \
+                              visit(vkGetImageMemoryRequirements) visit(vkBindImageMemory) visit(vkCreateImageView)  \
+                                  visit(vkDestroyImageView) visit(vkAllocateMemory) visit(vkFreeMemory)              \
+                                      visit(vkCreateDescriptorSetLayout) visit(vkDestroyDescriptorSetLayout)         \
+                                          visit(vkCreateDescriptorPool) visit(vkDestroyDescriptorPool)               \
+                                              visit(vkAllocateDescriptorSets) visit(vkUpdateDescriptorSets)          \
+                                                  visit(vkCreatePipelineLayout) visit(vkDestroyPipelineLayout)       \
+                                                      visit(vkQueueSubmit2) visit(vkWaitSemaphores)                  \
+                                                          visit(vkGetSemaphoreCounterValue) visit(vkSignalSemaphore) \
+                                                              visit(vkDeviceWaitIdle)
 
 struct DeviceFunctions {
 #define TESSERA_DECLARE_FUNCTION(function) PFN_##function function = nullptr;

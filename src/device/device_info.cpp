@@ -19,11 +19,16 @@ namespace {
 
 DeviceType type_of(VkPhysicalDeviceType type) {
   switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceType::discrete;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::integrated;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return DeviceType::virtual_gpu;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::cpu;
-    default: return DeviceType::other;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return DeviceType::discrete;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return DeviceType::integrated;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return DeviceType::virtual_gpu;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return DeviceType::cpu;
+    default:
+      return DeviceType::other;
   }
 }
 
@@ -51,29 +56,33 @@ std::uint64_t largest_local_heap(const vk::raii::PhysicalDevice& physical_device
 }
 
 void describe_driver(const vk::raii::PhysicalDevice& physical_device, DeviceInfo& info) {
-  const auto chain = physical_device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceVulkan11Properties,
-                                                    vk::PhysicalDeviceVulkan12Properties,
-                                                    vk::PhysicalDeviceVulkan13Properties>();
+  const auto chain =
+      physical_device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceVulkan11Properties,
+                                     vk::PhysicalDeviceVulkan12Properties, vk::PhysicalDeviceVulkan13Properties>();
   const auto& properties11 = chain.get<vk::PhysicalDeviceVulkan11Properties>();
   const auto& properties12 = chain.get<vk::PhysicalDeviceVulkan12Properties>();
   info.driver_name = properties12.driverName.data();
   info.driver_version = properties12.driverInfo.data();
   info.subgroup_size = properties11.subgroupSize;
   std::copy(properties11.deviceUUID.begin(), properties11.deviceUUID.end(), info.uuid.begin());
-  info.largest_allocation_bytes =
-      std::min<std::uint64_t>(properties11.maxMemoryAllocationSize,
-                              chain.get<vk::PhysicalDeviceVulkan13Properties>().maxBufferSize);
+  info.largest_allocation_bytes = std::min<std::uint64_t>(
+      properties11.maxMemoryAllocationSize, chain.get<vk::PhysicalDeviceVulkan13Properties>().maxBufferSize);
 }
 
 }  // namespace
 
 std::string_view name_of(DeviceType type) noexcept {
   switch (type) {
-    case DeviceType::discrete: return "discrete";
-    case DeviceType::integrated: return "integrated";
-    case DeviceType::virtual_gpu: return "virtual";
-    case DeviceType::cpu: return "cpu";
-    case DeviceType::other: return "other";
+    case DeviceType::discrete:
+      return "discrete";
+    case DeviceType::integrated:
+      return "integrated";
+    case DeviceType::virtual_gpu:
+      return "virtual";
+    case DeviceType::cpu:
+      return "cpu";
+    case DeviceType::other:
+      return "other";
   }
   return "other";
 }
@@ -87,8 +96,7 @@ DeviceInfo describe(const vk::raii::PhysicalDevice& physical_device, const Devic
   info.type = type_of(offer.properties.deviceType);
   info.api_version = version_text(offer.properties.apiVersion);
   info.driver_version = version_text(offer.properties.driverVersion);
-  info.memory_bytes =
-      info.type == DeviceType::cpu ? available_host_memory() : largest_local_heap(physical_device);
+  info.memory_bytes = info.type == DeviceType::cpu ? available_host_memory() : largest_local_heap(physical_device);
   info.missing_features = missing_features(offer);
   if (offer.properties.apiVersion >= VK_API_VERSION_1_3) describe_driver(physical_device, info);
   return info;

@@ -36,10 +36,9 @@ VkSemaphoreSubmitInfo submit_info(const SemaphoreValue& semaphore) {
 void check_semaphores(const DeviceState& device, std::span<const SemaphoreValue> semaphores, std::string_view operand) {
   for (const SemaphoreValue& each : semaphores) {
     if (!each.semaphore) {
-      throw Error(ErrorCode::missing_operand, {.operation = "submit",
-                                               .operand = std::string(operand),
-                                               .rule = "the semaphore is empty",
-                                               .values = {}});
+      throw Error(
+          ErrorCode::missing_operand,
+          {.operation = "submit", .operand = std::string(operand), .rule = "the semaphore is empty", .values = {}});
     }
     if (each.semaphore.state()->device.get() == &device) continue;
     throw Error(ErrorCode::foreign_device, {.operation = "submit",
@@ -53,11 +52,11 @@ void check_signals(std::span<const SemaphoreValue> semaphores) {
   for (const SemaphoreValue& each : semaphores) {
     const std::uint64_t current = each.semaphore.value();
     if (each.value > current) continue;
-    throw Error(ErrorCode::invalid_argument, {.operation = "submit",
-                                              .operand = "signal",
-                                              .rule = "a timeline semaphore only rises",
-                                              .values = quantity("current value", current) + ", " +
-                                                        quantity("signalled value", each.value)});
+    throw Error(ErrorCode::invalid_argument,
+                {.operation = "submit",
+                 .operand = "signal",
+                 .rule = "a timeline semaphore only rises",
+                 .values = quantity("current value", current) + ", " + quantity("signalled value", each.value)});
   }
 }
 
@@ -166,10 +165,9 @@ void DeviceState::collect() const { timeline_->collect(); }
 Fence DeviceState::submit(EncoderState& encoder, const SubmitOptions& options) {
   encoder.require_open("submit");
   if (encoder.device().get() != this) {
-    throw Error(ErrorCode::foreign_device, {.operation = "submit",
-                                            .operand = "encoder",
-                                            .rule = "the encoder belongs to another device",
-                                            .values = {}});
+    throw Error(
+        ErrorCode::foreign_device,
+        {.operation = "submit", .operand = "encoder", .rule = "the encoder belongs to another device", .values = {}});
   }
   if (encoder.foreign()) {
     throw Error(ErrorCode::execution_order, {.operation = "submit",

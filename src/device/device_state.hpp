@@ -52,8 +52,8 @@ struct DeviceHandles {
   VkPipelineLayout pipeline_layout = VK_NULL_HANDLE;
 };
 
-/// Whether a pipeline may rely on every subgroup being full. `full` asks for a workgroup size in x that is a multiple of
-/// the subgroup size, and is ignored on devices without `DeviceFeatures::full_subgroups`.
+/// Whether a pipeline may rely on every subgroup being full. `full` asks for a workgroup size in x that is a multiple
+/// of the subgroup size, and is ignored on devices without `DeviceFeatures::full_subgroups`.
 enum class SubgroupRule : std::uint8_t { any, full };
 
 /// Bytes of the push constant range that every kernel shares. The first 8 are the address of the argument record.
@@ -75,11 +75,12 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
   const DeviceLimits& limits() const noexcept { return limits_; }
   bool is_cpu() const noexcept { return info_.type == DeviceType::cpu; }
 
-  /// One layout for every kernel: a push constant range of `push_constant_bytes` for the compute stage, no descriptor set.
+  /// One layout for every kernel: a push constant range of `push_constant_bytes` for the compute stage, no descriptor
+  /// set.
   VkPipelineLayout pipeline_layout() const noexcept { return handles_.pipeline_layout; }
 
-  /// The pipeline of an embedded kernel with constants for `constant_id` 0, 1, ... Made once; lives as long as the device.
-  /// Throws `unknown_id` (no such module), `out_of_memory`, `driver_failure`.
+  /// The pipeline of an embedded kernel with constants for `constant_id` 0, 1, ... Made once; lives as long as the
+  /// device. Throws `unknown_id` (no such module), `out_of_memory`, `driver_failure`.
   VkPipeline compute_pipeline(std::string_view module, std::span<const std::uint32_t> constants,
                               SubgroupRule subgroups = SubgroupRule::any);
   /// The same with another pipeline layout (kernels on images). `layout` must outlive the device's last use of it.
@@ -150,9 +151,9 @@ struct DispatchSize {
   friend bool operator==(const DispatchSize&, const DispatchSize&) = default;
 };
 
-/// Spreads `groups` workgroups over three dimensions of at most `largest` each. The product may exceed `groups`: a kernel
-/// takes `index = x + count.x * (y + count.y * z)` and leaves when it is not below its group count. 0 groups give 0.
-/// Throws `limit_exceeded` beyond largest^3.
+/// Spreads `groups` workgroups over three dimensions of at most `largest` each. The product may exceed `groups`: a
+/// kernel takes `index = x + count.x * (y + count.y * z)` and leaves when it is not below its group count. 0 groups
+/// give 0. Throws `limit_exceeded` beyond largest^3.
 TESSERA_EXPORT DispatchSize fold_dispatch(std::uint64_t groups, std::uint32_t largest);
 
 }  // namespace tessera::detail

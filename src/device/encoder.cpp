@@ -48,8 +48,8 @@ detail::EncoderState& Encoder::state() {
   return *state_;
 }
 
-void Encoder::copy(const Buffer& source, std::uint64_t source_offset, const Buffer& target,
-                   std::uint64_t target_offset, std::uint64_t bytes) {
+void Encoder::copy(const Buffer& source, std::uint64_t source_offset, const Buffer& target, std::uint64_t target_offset,
+                   std::uint64_t bytes) {
   detail::EncoderState& encoder = state();
   encoder.require_open("copy");
   check_range(encoder, "copy", "source", source, source_offset, bytes);

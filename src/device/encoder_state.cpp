@@ -52,7 +52,7 @@ EncoderState::~EncoderState() = default;
 
 VkCommandBuffer EncoderState::commands() {
   if (commands_ != VK_NULL_HANDLE) return commands_;
-  auto primary = device_->commands().take();
+  auto primary = device_->commands().take(device_);
   const DeviceFunctions& functions = device_->functions();
   VkCommandBufferBeginInfo info{};
   info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;

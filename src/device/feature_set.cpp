@@ -89,7 +89,8 @@ void take_enabled(FeatureChain& features, const VkBaseInStructure* link) {
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES:
       features.vulkan13.maintenance4 = as<VkPhysicalDeviceMaintenance4Features>(link).maintenance4;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -98,8 +99,7 @@ void take_enabled(FeatureChain& features, const VkBaseInStructure* link) {
 FeatureChain::FeatureChain() {
   atomic_float = started<VkPhysicalDeviceShaderAtomicFloatFeaturesEXT>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT, nullptr);
-  vulkan13 =
-      started<VkPhysicalDeviceVulkan13Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, nullptr);
+  vulkan13 = started<VkPhysicalDeviceVulkan13Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, nullptr);
   vulkan12 =
       started<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, &vulkan13);
   vulkan11 =
@@ -132,10 +132,10 @@ DeviceOffer offer_of(const vk::raii::PhysicalDevice& physical_device) {
     offer.features->vulkan13.pNext = &offer.features->atomic_float;
   }
   dispatch.vkGetPhysicalDeviceFeatures2(static_cast<VkPhysicalDevice>(*physical_device), &offer.features->core);
-  offer.properties11 = started<VkPhysicalDeviceVulkan11Properties>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, nullptr);
-  auto properties = started<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                                         &offer.properties11);
+  offer.properties11 =
+      started<VkPhysicalDeviceVulkan11Properties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, nullptr);
+  auto properties =
+      started<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &offer.properties11);
   dispatch.vkGetPhysicalDeviceProperties2(static_cast<VkPhysicalDevice>(*physical_device), &properties);
   return offer;
 }

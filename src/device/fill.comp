@@ -1,5 +1,5 @@
 #version 460
-// Fills units of 4 bytes, or of 16 where the address allows it, with one word. Every invocation writes a fixed number.
+// Fills units of 4 bytes, or of 16 where the address allows it, with one word; one unit an invocation.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
@@ -16,29 +16,14 @@ layout(push_constant, scalar) uniform Arguments {
   uint word;
 };
 
-const uint items = 4;
-const uint units_per_group = 256 * items;
-
 void main() {
   const uint64_t group =
       gl_WorkGroupID.x + uint64_t(gl_NumWorkGroups.x) * (gl_WorkGroupID.y + uint64_t(gl_NumWorkGroups.y) * gl_WorkGroupID.z);
-  const uint64_t first = group * units_per_group;
-  if (first >= units) return;
-  const uint count = uint(min(units - first, uint64_t(units_per_group)));
-  const uint64_t offset = first * unit_bytes;
-  const uint lane = gl_LocalInvocationIndex;
-
-  if (unit_bytes == 16) {
-    Vectors to = Vectors(target + offset);
-    for (uint item = 0; item < items; ++item) {
-      const uint index = lane + 256 * item;
-      if (index < count) to.values[index] = uvec4(word);
-    }
-  } else {
-    Words to = Words(target + offset);
-    for (uint item = 0; item < items; ++item) {
-      const uint index = lane + 256 * item;
-      if (index < count) to.values[index] = word;
-    }
-  }
+  const uint64_t unit = group * 256 + gl_LocalInvocationIndex;
+  if (unit >= units) return;
+  const uint64_t offset = unit * unit_bytes;
+  if (unit_bytes == 16)
+    Vectors(target + offset).values[0] = uvec4(word);
+  else
+    Words(target + offset).values[0] = word;
 }

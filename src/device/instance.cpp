@@ -93,9 +93,8 @@ VulkanInstance::VulkanInstance(LogCallback log, Validation validation)
       instance_(translated("Vulkan instance", [&] { return make_instance(validation); })) {
   const bool wanted = *log_ || validation != Validation::off;
   if (debug_utils_ && wanted) {
-    messenger_ = translated("Vulkan instance", [&] {
-      return vk::raii::DebugUtilsMessengerEXT(instance_, messenger_info(log_.get()));
-    });
+    messenger_ = translated("Vulkan instance",
+                            [&] { return vk::raii::DebugUtilsMessengerEXT(instance_, messenger_info(log_.get())); });
   }
 }
 

@@ -98,9 +98,8 @@ Device adopt(const VulkanAdoption& adoption, DeviceOptions options) {
   adopted.queue_family = adoption.queue_family;
   adopted.features = adoption.enabled_features;
   adopted.extensions = adoption.enabled_device_extensions;
-  adopted.debug_utils = std::any_of(instance.begin(), instance.end(), [](std::string_view name) {
-    return name == VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-  });
+  adopted.debug_utils = std::any_of(instance.begin(), instance.end(),
+                                    [](std::string_view name) { return name == VK_EXT_DEBUG_UTILS_EXTENSION_NAME; });
   adopted.loader = adoption.loader;
   adopted.lock_queue = adoption.lock_queue;
   adopted.unlock_queue = adoption.unlock_queue;

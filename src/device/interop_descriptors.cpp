@@ -42,9 +42,12 @@ detail::DeviceState& require_semaphore_descriptors(const Device& device, std::st
 
 detail::MemoryPool pool_of(MemoryKind memory) {
   switch (memory) {
-    case MemoryKind::upload: return detail::MemoryPool::upload;
-    case MemoryKind::download: return detail::MemoryPool::download;
-    case MemoryKind::device: break;
+    case MemoryKind::upload:
+      return detail::MemoryPool::upload;
+    case MemoryKind::download:
+      return detail::MemoryPool::download;
+    case MemoryKind::device:
+      break;
   }
   return detail::MemoryPool::device_large;
 }

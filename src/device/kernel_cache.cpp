@@ -51,10 +51,9 @@ KernelCache::Entry& KernelCache::entry(Key key) {
 vk::raii::Pipeline KernelCache::compile(const Key& key) const {
   const EmbeddedModule* const module = find_module(key.module);
   if (module == nullptr) {
-    throw Error(ErrorCode::unknown_id, {.operation = "kernel",
-                                        .operand = key.module,
-                                        .rule = "no kernel of that name is embedded",
-                                        .values = {}});
+    throw Error(
+        ErrorCode::unknown_id,
+        {.operation = "kernel", .operand = key.module, .rule = "no kernel of that name is embedded", .values = {}});
   }
   return translated("kernel", [&] {
     device_.count_allocation("kernel");
@@ -71,8 +70,8 @@ vk::raii::Pipeline KernelCache::compile(const Key& key) const {
     if (key.subgroups == SubgroupRule::full) flags |= vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups;
     const vk::PipelineShaderStageCreateInfo stage(flags, vk::ShaderStageFlagBits::eCompute, *shader, "main",
                                                   &specialization);
-    vk::raii::Pipeline pipeline(device, device_.pipeline_cache(),
-                                vk::ComputePipelineCreateInfo({}, stage, key.layout));
+    const std::shared_lock cache_lock(device_.pipeline_cache_mutex());
+    vk::raii::Pipeline pipeline(device, device_.pipeline_cache(), vk::ComputePipelineCreateInfo({}, stage, key.layout));
     if (device_.features().debug_utils) {
       const std::string name = debug_name(key.module, key.constants);
       device.setDebugUtilsObjectNameEXT(vk::DebugUtilsObjectNameInfoEXT(

@@ -56,9 +56,12 @@ struct SlotBuffer final : BufferState {
 
 MemoryPool pool_of(MemoryKind memory, std::uint64_t bytes) {
   switch (memory) {
-    case MemoryKind::upload: return MemoryPool::upload;
-    case MemoryKind::download: return MemoryPool::download;
-    case MemoryKind::device: break;
+    case MemoryKind::upload:
+      return MemoryPool::upload;
+    case MemoryKind::download:
+      return MemoryPool::download;
+    case MemoryKind::device:
+      break;
   }
   return bytes <= MemoryAllocator::largest_slot_bytes ? MemoryPool::device_small : MemoryPool::device_large;
 }
@@ -105,9 +108,12 @@ MemoryAllocator::MemoryType MemoryAllocator::choose_type(MemoryPool pool, std::u
     const bool cached = static_cast<bool>(flags & Flag::eHostCached);
     if (flags & special) return std::nullopt;
     switch (pool) {
-      case MemoryPool::device_large: return (local ? heap_bytes / 1024 * 1024 : 0) + (mapped == unified ? 2 : 0) + cached;
-      case MemoryPool::device_small: return (local ? heap_bytes / 1024 * 1024 : 0) + (mapped ? 2 : 0) + cached;
-      case MemoryPool::upload: break;
+      case MemoryPool::device_large:
+        return (local ? heap_bytes / 1024 * 1024 : 0) + (mapped == unified ? 2 : 0) + cached;
+      case MemoryPool::device_small:
+        return (local ? heap_bytes / 1024 * 1024 : 0) + (mapped ? 2 : 0) + cached;
+      case MemoryPool::upload:
+        break;
       case MemoryPool::download:
         if (!mapped) return std::nullopt;
         return (cached ? 2U : 0U) + (local ? 0U : 1U);
@@ -152,20 +158,20 @@ void MemoryAllocator::reserve(std::uint64_t bytes, std::uint32_t heap) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t held = statistics_.allocated_bytes;
   if (statistics_.limit_bytes && (held > *statistics_.limit_bytes || bytes > *statistics_.limit_bytes - held)) {
-    throw Error(ErrorCode::memory_limit, {.operation = "allocate",
-                                          .operand = {},
-                                          .rule = "the memory limit set by the application would be exceeded",
-                                          .values = quantity("requested bytes", bytes) + ", " +
-                                                    quantity("held bytes", held) + ", " +
-                                                    quantity("limit", *statistics_.limit_bytes)});
+    throw Error(ErrorCode::memory_limit,
+                {.operation = "allocate",
+                 .operand = {},
+                 .rule = "the memory limit set by the application would be exceeded",
+                 .values = quantity("requested bytes", bytes) + ", " + quantity("held bytes", held) + ", " +
+                           quantity("limit", *statistics_.limit_bytes)});
   }
   const std::uint64_t available = available_on_heap(heap);
   if (bytes > available) {
-    throw Error(ErrorCode::out_of_memory, {.operation = "allocate",
-                                           .operand = {},
-                                           .rule = "the device has too little memory left",
-                                           .values = quantity("requested bytes", bytes) + ", " +
-                                                     quantity("available bytes", available)});
+    throw Error(ErrorCode::out_of_memory,
+                {.operation = "allocate",
+                 .operand = {},
+                 .rule = "the device has too little memory left",
+                 .values = quantity("requested bytes", bytes) + ", " + quantity("available bytes", available)});
   }
   statistics_.allocated_bytes += bytes;
   statistics_.peak_allocated_bytes = std::max(statistics_.peak_allocated_bytes, statistics_.allocated_bytes);
@@ -202,10 +208,10 @@ MemoryBlock MemoryAllocator::create_block(const BlockRequest& request) {
     translated("allocate", [&] {
       device_.count_allocation("allocate");
       block.buffer = vk::raii::Buffer(device_.device(), buffer_info.get<vk::BufferCreateInfo>());
-      vk::StructureChain memory_info(
-          vk::MemoryAllocateInfo(block.allocation_bytes, type.index),
-          vk::MemoryAllocateFlagsInfo(vk::MemoryAllocateFlagBits::eDeviceAddress),
-          vk::ExportMemoryAllocateInfo(shared_handle), vk::ImportMemoryFdInfoKHR(shared_handle, request.descriptor));
+      vk::StructureChain memory_info(vk::MemoryAllocateInfo(block.allocation_bytes, type.index),
+                                     vk::MemoryAllocateFlagsInfo(vk::MemoryAllocateFlagBits::eDeviceAddress),
+                                     vk::ExportMemoryAllocateInfo(shared_handle),
+                                     vk::ImportMemoryFdInfoKHR(shared_handle, request.descriptor));
       if (request.sharing != BlockSharing::exported) memory_info.unlink<vk::ExportMemoryAllocateInfo>();
       if (!imported) memory_info.unlink<vk::ImportMemoryFdInfoKHR>();
       device_.count_allocation("allocate");
@@ -253,8 +259,8 @@ std::shared_ptr<BufferState> MemoryAllocator::allocate_slot(std::shared_ptr<Devi
       slabs.slabs.reserve(slabs.slabs.size() + 1);
       slabs.open.reserve(slabs.slabs.size() + 1);  // so that freeing never allocates
       const std::uint64_t slab_bytes = slabs.slabs.empty() ? Slab::first_bytes : Slab::further_bytes;
-      slabs.slabs.push_back(std::make_unique<Slab>(create_block({.pool = pool, .bytes = slab_bytes}), pool, slot_bytes,
-                                                   slab_bytes));
+      slabs.slabs.push_back(
+          std::make_unique<Slab>(create_block({.pool = pool, .bytes = slab_bytes}), pool, slot_bytes, slab_bytes));
       slabs.open.push_back(slabs.slabs.back().get());
     }
     Slab& slab = *slabs.open.back();

@@ -19,8 +19,8 @@ namespace tessera::detail {
 class VulkanDevice;
 
 /// Kinds of memory by how they are used. On a discrete device small `device` buffers (arguments, tables, counters) take
-/// memory that the host can write as well, where that is the same heap; large ones take the device's plain memory, whose
-/// type drivers may compress. Elsewhere all device memory is the host's.
+/// memory that the host can write as well, where that is the same heap; large ones take the device's plain memory,
+/// whose type drivers may compress. Elsewhere all device memory is the host's.
 enum class MemoryPool : std::uint8_t { device_large, device_small, upload, download };
 inline constexpr std::size_t memory_pool_count = 4;
 

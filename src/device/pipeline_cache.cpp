@@ -43,11 +43,10 @@ std::span<const std::byte> open_pipeline_cache(std::span<const std::byte> sealed
   VkPipelineCacheHeaderVersionOne header{};
   if (data.size() < sizeof header) return {};
   std::memcpy(&header, data.data(), sizeof header);
-  const bool same_device =
-      header.headerVersion == VK_PIPELINE_CACHE_HEADER_VERSION_ONE && header.vendorID == properties.vendorID &&
-      header.deviceID == properties.deviceID &&
-      std::equal(std::begin(header.pipelineCacheUUID), std::end(header.pipelineCacheUUID),
-                 std::begin(properties.pipelineCacheUUID));
+  const bool same_device = header.headerVersion == VK_PIPELINE_CACHE_HEADER_VERSION_ONE &&
+                           header.vendorID == properties.vendorID && header.deviceID == properties.deviceID &&
+                           std::equal(std::begin(header.pipelineCacheUUID), std::end(header.pipelineCacheUUID),
+                                      std::begin(properties.pipelineCacheUUID));
   return same_device ? data : std::span<const std::byte>();
 }
 

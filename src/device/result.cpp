@@ -10,17 +10,29 @@ void throw_result(VkResult result, std::string_view operation) {
                        .values = vk::to_string(static_cast<vk::Result>(result))});
   };
   switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY: raise(ErrorCode::out_of_memory, "the driver has no host memory left"); break;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+      raise(ErrorCode::out_of_memory, "the driver has no host memory left");
+      break;
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
     case VK_ERROR_FRAGMENTED_POOL:
-    case VK_ERROR_OUT_OF_POOL_MEMORY: raise(ErrorCode::out_of_memory, "the device has no memory left"); break;
-    case VK_ERROR_TOO_MANY_OBJECTS: raise(ErrorCode::out_of_memory, "the driver allows no further allocation"); break;
-    case VK_ERROR_DEVICE_LOST: raise(ErrorCode::device_lost, "the device stopped working"); break;
-    case VK_ERROR_INCOMPATIBLE_DRIVER: raise(ErrorCode::no_device, "no Vulkan driver is installed"); break;
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+      raise(ErrorCode::out_of_memory, "the device has no memory left");
+      break;
+    case VK_ERROR_TOO_MANY_OBJECTS:
+      raise(ErrorCode::out_of_memory, "the driver allows no further allocation");
+      break;
+    case VK_ERROR_DEVICE_LOST:
+      raise(ErrorCode::device_lost, "the device stopped working");
+      break;
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+      raise(ErrorCode::no_device, "no Vulkan driver is installed");
+      break;
     case VK_ERROR_INVALID_EXTERNAL_HANDLE:
       raise(ErrorCode::invalid_argument, "the descriptor is not one that this device can import");
       break;
-    default: raise(ErrorCode::driver_failure, "the driver reported a failure"); break;
+    default:
+      raise(ErrorCode::driver_failure, "the driver reported a failure");
+      break;
   }
   throw Error(ErrorCode::internal, {std::string(operation), {}, "unreachable", {}});
 }

@@ -16,7 +16,9 @@ struct Slab {
   static constexpr std::uint64_t further_bytes = std::uint64_t{4} << 20;
 
   Slab(MemoryBlock block, MemoryPool pool, std::uint64_t slot_bytes, std::uint64_t bytes)
-      : block_(std::move(block)), pool_(pool), slot_bytes_(slot_bytes),
+      : block_(std::move(block)),
+        pool_(pool),
+        slot_bytes_(slot_bytes),
         slot_count_(static_cast<std::uint32_t>(bytes / slot_bytes)) {
     free_.reserve(slot_count_);
     for (std::uint32_t slot = slot_count_; slot > 0; --slot) free_.push_back(slot - 1);

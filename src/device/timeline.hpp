@@ -23,9 +23,8 @@ class VulkanDevice;
 using Retained = std::vector<std::shared_ptr<const void>>;
 
 /// The order of submissions, and what lives until they are done. Value n is reached when the n-th submission is done.
-/// A background thread drops what nobody waits for any more: kept objects may own the device, so that nothing else could
-/// free both after an application has let go of everything while work was running.
-/// Thread-safe.
+/// A background thread drops what nobody waits for any more: kept objects may own the device, so that nothing else
+/// could free both after an application has let go of everything while work was running. Thread-safe.
 class Timeline {
  public:
   explicit Timeline(VulkanDevice& device);

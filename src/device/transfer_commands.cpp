@@ -13,7 +13,7 @@ namespace {
 
 // On an H200, vkCmdCopyBuffer moved 0.85 TB/s and a kernel 4.1; below this size a dispatch gains nothing.
 constexpr std::uint64_t smallest_kernel_transfer = std::uint64_t{1} << 20;
-constexpr std::uint64_t units_per_group = 1024;  // as in copy.comp and fill.comp
+constexpr std::uint64_t units_per_group = 256;  // as in copy.comp and fill.comp
 
 /// A byte range split for a kernel: units of 16 bytes in the middle with words around it, or words alone.
 struct UnitRange {
@@ -41,9 +41,12 @@ UnitRange word_units(std::uint64_t bytes) {
 bool by_kernel(const DeviceState& device, std::uint64_t bytes, bool in_device_memory, bool in_words) {
   if (!in_words || bytes < 64) return false;  // a wide kernel needs room for its head
   switch (device.vulkan().copy_path.load(std::memory_order_relaxed)) {
-    case CopyPath::driver: return false;
-    case CopyPath::kernel: return true;
-    case CopyPath::automatic: break;
+    case CopyPath::driver:
+      return false;
+    case CopyPath::kernel:
+      return true;
+    case CopyPath::automatic:
+      break;
   }
   return !device.is_cpu() && in_device_memory && bytes >= smallest_kernel_transfer;
 }
@@ -100,7 +103,8 @@ void EncoderState::copy(const std::shared_ptr<BufferState>& source, std::uint64_
   const std::uint64_t from = source->address + source_offset;
   const std::uint64_t to = target->address + target_offset;
   const UnitRange range = from % 16 == to % 16 ? wide_units(from, bytes) : word_units(bytes);
-  dispatch(*device_, recording, "copy", range, CopyArguments{from + range.head_bytes, to + range.head_bytes, range.units});
+  dispatch(*device_, recording, "copy", range,
+           CopyArguments{from + range.head_bytes, to + range.head_bytes, range.units});
   copy_by_driver(0, range.head_bytes);
   copy_by_driver(bytes - range.tail_bytes, range.tail_bytes);
 }

@@ -15,26 +15,37 @@ namespace tessera::detail {
 namespace {
 
 // Uncached memory is read a few bytes at a time over the bus; beyond this size a copy is faster.
-constexpr std::uint64_t largest_uncached_read = 4096;
+constexpr std::uint64_t largest_uncached_read = 256;
 
 constexpr auto forever = std::chrono::nanoseconds::max();
 
-std::uint64_t piece_bytes(const TransferRing& ring, std::uint64_t left) {
-  return std::min(ring.largest_piece(), left);
+// Where the ring can't be had, transfers go through small buffers that share blocks.
+constexpr std::uint64_t fallback_piece = std::uint64_t{64} << 10;
+
+/// A piece of the ring, after waiting for earlier transfers to leave it; null where the ring itself does not fit into
+/// memory, or where others hold all of it.
+std::shared_ptr<BufferState> ring_piece(const std::shared_ptr<DeviceState>& device, TransferRing& ring,
+                                        std::uint64_t bytes) {
+  try {
+    while (true) {
+      if (auto piece = ring.take(device, bytes)) return piece;
+      const std::uint64_t completed = device->completed();
+      if (completed >= device->submitted()) break;
+      device->wait(completed + 1, forever);
+    }
+    device->collect();
+    return ring.take(device, bytes);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::memory_limit && error.code() != ErrorCode::out_of_memory) throw;
+    return nullptr;
+  }
 }
 
-/// A piece of a ring, after waiting for earlier transfers to leave it; a buffer of its own when others hold the ring.
+/// Mapped memory for at most `bytes`: of the ring, or a small buffer of its own.
 std::shared_ptr<BufferState> take_piece(const std::shared_ptr<DeviceState>& device, TransferRing& ring, MemoryKind kind,
                                         std::uint64_t bytes) {
-  while (true) {
-    if (auto piece = ring.take(device, bytes)) return piece;
-    const std::uint64_t completed = device->completed();
-    if (completed >= device->submitted()) break;
-    device->wait(completed + 1, forever);
-  }
-  device->collect();
-  if (auto piece = ring.take(device, bytes)) return piece;
-  return device->allocate(bytes, {.memory = kind, .name = "transfer"});
+  if (auto piece = ring_piece(device, ring, std::min(ring.largest_piece(), bytes))) return piece;
+  return device->allocate(std::min(bytes, fallback_piece), {.memory = kind, .name = "transfer"});
 }
 
 struct PendingRead {
@@ -60,8 +71,8 @@ void write(const std::shared_ptr<BufferState>& target, std::uint64_t offset, std
   }
   TransferRing& ring = device->rings().upload();
   for (std::uint64_t done = 0; done < bytes.size();) {
-    const std::uint64_t count = piece_bytes(ring, bytes.size() - done);
-    const auto piece = take_piece(device, ring, MemoryKind::upload, count);
+    const auto piece = take_piece(device, ring, MemoryKind::upload, bytes.size() - done);
+    const std::uint64_t count = std::min<std::uint64_t>(piece->size, bytes.size() - done);
     std::memcpy(piece->mapped, bytes.data() + done, count);
     EncoderState encoder(device, "write");
     encoder.copy(piece, 0, target, offset + done, count);
@@ -85,8 +96,8 @@ void read(const std::shared_ptr<BufferState>& source, std::uint64_t offset, std:
       pending.front().finish();
       pending.pop_front();
     }
-    const std::uint64_t count = piece_bytes(ring, bytes.size() - done);
-    auto piece = take_piece(device, ring, MemoryKind::download, count);
+    auto piece = take_piece(device, ring, MemoryKind::download, bytes.size() - done);
+    const std::uint64_t count = std::min<std::uint64_t>(piece->size, bytes.size() - done);
     EncoderState encoder(device, "read");
     encoder.copy(source, offset + done, piece, 0, count);
     Fence fence = device->submit(encoder, {});

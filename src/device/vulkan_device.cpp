@@ -30,16 +30,15 @@ std::uint32_t choose_queue_family(const vk::raii::PhysicalDevice& physical_devic
 }
 
 void require_handles(const AdoptedDevice& adopted) {
-  const std::array<std::pair<const char*, bool>, 4> handles = {{{"instance", adopted.instance != VK_NULL_HANDLE},
-                                                                {"physical_device", adopted.physical_device != VK_NULL_HANDLE},
-                                                                {"device", adopted.device != VK_NULL_HANDLE},
-                                                                {"queue", adopted.queue != VK_NULL_HANDLE}}};
+  const std::array<std::pair<const char*, bool>, 4> handles = {
+      {{"instance", adopted.instance != VK_NULL_HANDLE},
+       {"physical_device", adopted.physical_device != VK_NULL_HANDLE},
+       {"device", adopted.device != VK_NULL_HANDLE},
+       {"queue", adopted.queue != VK_NULL_HANDLE}}};
   for (const auto& [name, present] : handles) {
     if (present) continue;
-    throw Error(ErrorCode::invalid_argument, {.operation = "device adoption",
-                                              .operand = name,
-                                              .rule = "every handle must be given",
-                                              .values = {}});
+    throw Error(ErrorCode::invalid_argument,
+                {.operation = "device adoption", .operand = name, .rule = "every handle must be given", .values = {}});
   }
   if (static_cast<bool>(adopted.lock_queue) != static_cast<bool>(adopted.unlock_queue)) {
     throw Error(ErrorCode::invalid_argument, {.operation = "device adoption",
@@ -50,12 +49,12 @@ void require_handles(const AdoptedDevice& adopted) {
 }
 
 void require_entry_points(const DeviceFunctions& functions, const DeviceInfo& info) {
-#define TESSERA_REQUIRE_FUNCTION(function)                                                                  \
-  if (functions.function == nullptr) {                                                                      \
-    throw Error(ErrorCode::missing_feature, {.operation = "device adoption",                                \
-                                             .operand = info.name,                                          \
-                                             .rule = "instance and device must be made for Vulkan 1.3",     \
-                                             .values = "missing " #function});                              \
+#define TESSERA_REQUIRE_FUNCTION(function)                                                              \
+  if (functions.function == nullptr) {                                                                  \
+    throw Error(ErrorCode::missing_feature, {.operation = "device adoption",                            \
+                                             .operand = info.name,                                      \
+                                             .rule = "instance and device must be made for Vulkan 1.3", \
+                                             .values = "missing " #function});                          \
   }
   TESSERA_FOR_EACH_DEVICE_FUNCTION(TESSERA_REQUIRE_FUNCTION)
 #undef TESSERA_REQUIRE_FUNCTION
@@ -179,6 +178,7 @@ void VulkanDevice::merge_pipeline_cache(std::span<const std::byte> sealed) {
   const auto data = open_pipeline_cache(sealed, offer_.properties);
   if (data.empty()) return;
   const vk::raii::PipelineCache other(device_, vk::PipelineCacheCreateInfo({}, data.size(), data.data()));
+  const std::unique_lock lock(pipeline_cache_mutex_);
   pipeline_cache_.merge(*other);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string_view>
 
@@ -55,6 +56,8 @@ class VulkanDevice {
   const vk::raii::PhysicalDevice& physical_device() const noexcept { return physical_device_; }
   const vk::raii::Device& device() const noexcept { return device_; }
   const vk::raii::PipelineCache& pipeline_cache() const noexcept { return pipeline_cache_; }
+  /// Shared while pipelines are made with the cache; merging is exclusive.
+  std::shared_mutex& pipeline_cache_mutex() noexcept { return pipeline_cache_mutex_; }
   /// Adds a sealed cache's pipelines; foreign or damaged data adds nothing.
   void merge_pipeline_cache(std::span<const std::byte> sealed);
   const DeviceInfo& info() const noexcept { return info_; }
@@ -98,6 +101,7 @@ class VulkanDevice {
   vk::raii::Device device_{nullptr};
   vk::raii::PipelineLayout layout_{nullptr};
   vk::raii::PipelineCache pipeline_cache_{nullptr};
+  std::shared_mutex pipeline_cache_mutex_;
   std::uint32_t timestamp_bits_ = 0;
   std::mutex queue_mutex_;
   std::function<void()> lock_queue_;

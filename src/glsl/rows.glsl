@@ -7,9 +7,11 @@
 //   uint place = locate(i);                    // which span holds the row (nothing to do but in row mode)
 //   uint bits = load_row(column, i, place);    // widened to 32 bits
 //
+// With ROWS_OF_WORDS every column is of a 4-byte format and narrower ones cost no code.
+//
 // Specialisation constants: 0 workgroup size, 1 rows per thread, 2 row mode, 3 wide access, 4 ... one per column.
-// In span mode a tile lies inside one span. In row mode (short spans) a tile is a fixed run of rows, the spans it touches are kept in
-// shared memory, and each row is looked up there.
+// In span mode a tile lies inside one span, which a table names; where all rows are one span, nothing is looked up. In row mode (short
+// spans) a tile is a fixed run of rows, the spans it touches are kept in shared memory, and each row is looked up there.
 #ifndef TESSERA_ROWS_GLSL
 #define TESSERA_ROWS_GLSL
 
@@ -51,15 +53,25 @@ bool column_has(uint column, uint flag) { return (column_flags(column) & flag) !
 bool column_is_float(uint column) {
   return column_format(column) == format_float32 || column_format(column) == format_float64;
 }
+#ifdef ROWS_OF_WORDS
+uint column_row_bytes(uint column) { return 4u; }
+#else
 uint column_row_bytes(uint column) {
   uint format = column_format(column);
   if (format == format_uint8 || format == format_sint8) return 1u;
   if (format == format_uint16 || format == format_sint16) return 2u;
   return format == format_float64 ? 8u : 4u;
 }
+#endif
+// Whether rows of a column may be missing.
+bool may_miss(uint column) {
+  return (column_flags(column) & (column_compare | column_finite | column_validity)) != 0u;
+}
 
 const uint shared_spans = 96u;
-shared uint span_start[shared_spans];
+const uint group_rows = 32u, shared_groups = 256u;
+shared uint span_start[shared_spans + 1u];
+shared uint group_span[shared_groups];  // the span of every 32nd row
 shared uint64_t span_base[COLUMNS][shared_spans];
 
 uint64_t tile_first_row;          // logical
@@ -76,31 +88,26 @@ uint tile_count() {
 }
 uint64_t row_count() { return record.rows.latched != uint64_t(0) ? Longs(record.rows.latched).at[0] : record.rows.rows; }
 
-// The last of `count` ascending words that is not above `key`; called by whole subgroups.
-uint subgroup_search(uint64_t words, uint count, uint key) {
-  uint low = 0u;
-  while (count > 1u) {
-    uint stride = (count + gl_SubgroupSize - 1u) / gl_SubgroupSize;
-    uint probe = gl_SubgroupInvocationID * stride;
-    bool before = probe < count && Words(words).at[low + probe] <= key;
-    uint passed = max(subgroupBallotBitCount(subgroupBallot(before)), 1u) - 1u;
-    low += passed * stride;
-    count = min(stride, count - passed * stride);
-  }
-  return low;
-}
-
 uint stride_of(uint column, uint chunk) {
   if (column_has(column, column_packed)) return column_row_bytes(column);
   if (column_has(column, column_strides)) return Words(record.columns[column].strides).at[chunk];
   return record.columns[column].stride;
 }
 
+uint64_t chunk_address(uint column, uint chunk) {
+  uint64_t slot = record.columns[column].slot;
+  return Longs(column_has(column, column_entries) ? slot : Longs(slot).at[0]).at[chunk];
+}
+
+bool in_one_span() {
+  return ((column_flags_0 | column_flags_1 | column_flags_2 | column_flags_3 | column_flags_4 | column_flags_5 | column_flags_6 |
+           column_flags_7) & column_one_span) != 0u;
+}
+
 // Address of the row `row` places after the start of a span; `row` may be negative modulo 2^64.
 uint64_t span_address(uint column, uint span, uint64_t row) {
   uvec2 place = WordPairs(record.rows.placements).at[column * record.rows.spans + span];
-  uint64_t chunk = Longs(Longs(record.columns[column].slot).at[0]).at[place.x];
-  return chunk + (uint64_t(place.y) + row) * uint64_t(stride_of(column, place.x));
+  return chunk_address(column, place.x) + (uint64_t(place.y) + row) * uint64_t(stride_of(column, place.x));
 }
 
 bool aligned_for_quads(uint column) {
@@ -108,8 +115,26 @@ bool aligned_for_quads(uint column) {
   return (uint(column_base[column]) & mask) == 0u;
 }
 
+void open_one_span_tile(uint tile) {
+  tile_first_row = uint64_t(tile) * uint64_t(tile_capacity);
+  tile_rows = uint(min(uint64_t(tile_capacity), record.rows.rows - tile_first_row));
+  tile_wide = wide_access != 0u;
+  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) {
+    if (!column_has(column, column_present)) continue;
+    column_stride[column] = stride_of(column, record.columns[column].first_chunk);
+    column_base[column] = chunk_address(column, record.columns[column].first_chunk) +
+                          (record.columns[column].first_row + tile_first_row) * uint64_t(column_stride[column]);
+    tile_wide = tile_wide && column_has(column, column_packed) && column_format(column) != format_float64 &&
+                aligned_for_quads(column);
+  }
+}
+
 void open_span_tile(uint tile) {
-  uint span = subgroup_search(record.rows.first_tile, record.rows.spans, tile);
+  if (in_one_span()) {
+    open_one_span_tile(tile);
+    return;
+  }
+  uint span = Words(record.rows.tile_span).at[tile];
   uint64_t span_first = Longs(record.rows.first_row).at[span];
   uint span_rows = uint(Longs(record.rows.first_row).at[span + 1u] - span_first);
   uint row = (tile - Words(record.rows.first_tile).at[span]) * tile_capacity;
@@ -131,12 +156,34 @@ void place_row_tile(uint tile) {
   tile_first_row = uint64_t(tile) * uint64_t(tile_capacity);
   tile_rows = uint(min(uint64_t(tile_capacity), record.rows.rows - tile_first_row));
   tile_wide = false;
-  // In row mode `first_tile` holds the first span of each tile, and of the end.
-  tile_first_span = Words(record.rows.first_tile).at[tile];
-  uint last_span = min(Words(record.rows.first_tile).at[tile + 1u], record.rows.spans - 1u);
+  tile_first_span = Words(record.rows.tile_span).at[tile];
+  uint last_span = min(Words(record.rows.tile_span).at[tile + 1u], record.rows.spans - 1u);
   tile_spans = last_span - tile_first_span + 1u;
   [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) column_stride[column] = stride_of(column, 0u);
   tile_spans_shared = false;
+}
+
+uint search_shared_spans(uint i) {
+  uint low = 0u;
+  for (uint count = min(tile_spans, shared_spans); count > 1u;) {
+    uint half_count = count >> 1;
+    bool right = span_start[low + half_count] <= i;
+    low += right ? half_count : 0u;
+    count = right ? count - half_count : half_count;
+  }
+  return low;
+}
+
+// For tiles that touch more spans than shared memory holds.
+uint search_spans(uint i) {
+  uint low = 0u;
+  for (uint count = tile_spans; count > 1u;) {
+    uint half_count = count >> 1;
+    bool right = Longs(record.rows.first_row).at[tile_first_span + low + half_count] <= tile_first_row + uint64_t(i);
+    low += right ? half_count : 0u;
+    count = right ? count - half_count : half_count;
+  }
+  return low;
 }
 
 void open_row_tile(uint tile) {
@@ -151,6 +198,10 @@ void open_row_tile(uint tile) {
       if (column_has(column, column_present))
         span_base[column][i] = span_address(column, span, tile_first_row - span_first);
   }
+  if (gl_LocalInvocationID.x == 0u && tile_spans <= shared_spans) span_start[tile_spans] = 0xffffffffu;
+  barrier();
+  for (uint group = gl_LocalInvocationID.x; group < shared_groups; group += gl_WorkGroupSize.x)
+    group_span[group] = search_shared_spans(group * group_rows);
   barrier();
 }
 
@@ -186,24 +237,12 @@ void open_tile_in_subgroup(uint tile) {
 // The span of a row, as an index for the accessors below.
 uint locate(uint i) {
   if (row_mode == 0u) return 0u;
-  uint low = 0u;
-  if (tile_spans_shared) {
-    for (uint count = tile_spans; count > 1u;) {
-      uint half_count = count >> 1;
-      bool right = span_start[low + half_count] <= i;
-      low += right ? half_count : 0u;
-      count = right ? count - half_count : half_count;
-    }
-  } else {
-    uint64_t row = tile_first_row + uint64_t(i);
-    for (uint count = tile_spans; count > 1u;) {
-      uint half_count = count >> 1;
-      bool right = Longs(record.rows.first_row).at[tile_first_span + low + half_count] <= row;
-      low += right ? half_count : 0u;
-      count = right ? count - half_count : half_count;
-    }
+  if (tile_spans_shared && tile_capacity <= group_rows * shared_groups) {
+    uint span = group_span[i / group_rows];
+    while (span_start[span + 1u] <= i) ++span;
+    return span;
   }
-  return low;
+  return tile_spans_shared ? search_shared_spans(i) : search_spans(i);
 }
 
 uint64_t row_address(uint column, uint i, uint place) {
@@ -232,9 +271,13 @@ uint load_row(uint column, uint i, uint place) {
   uint64_t address = row_address(column, i, place);
   uint row_bytes = column_row_bytes(column);
   if (row_bytes == 4u) return Words(address).at[0];
+#ifdef ROWS_OF_WORDS
+  return 0u;
+#else
   if (row_bytes == 8u) return float32_from_float64(uvec2(Words(address).at[0], Words(address).at[1]));
   uint word = Words(address & ~uint64_t(3)).at[0];
   return narrow_sample(column_format(column), word, (uint(address) & 3u) * 8u);
+#endif
 }
 
 void store_row(uint column, uint i, uint place, uint bits) { Words(row_address(column, i, place)).at[0] = bits; }
@@ -244,6 +287,9 @@ uvec4 load_quad(uint column, uint quad) {
   uint format = column_format(column);
   uint row_bytes = column_row_bytes(column);
   if (row_bytes == 4u) return WordQuads(column_base[column]).at[quad];
+#ifdef ROWS_OF_WORDS
+  return uvec4(0u);
+#else
   if (row_bytes == 2u) {
     uvec2 words = WordPairs(column_base[column]).at[quad];
     return uvec4(narrow_sample(format, words.x, 0u), narrow_sample(format, words.x, 16u),
@@ -252,6 +298,7 @@ uvec4 load_quad(uint column, uint quad) {
   uint word = Words(column_base[column]).at[quad];
   return uvec4(narrow_sample(format, word, 0u), narrow_sample(format, word, 8u), narrow_sample(format, word, 16u),
                narrow_sample(format, word, 24u));
+#endif
 }
 
 void store_quad(uint column, uint quad, uvec4 bits) { WordQuads(column_base[column]).at[quad] = bits; }

@@ -22,6 +22,8 @@ TESSERA_CONSTANT(uint, column_finite, 0x800u);       // floats that are not fini
 TESSERA_CONSTANT(uint, column_calibrate, 0x1000u);   // raw * scale + offset
 TESSERA_CONSTANT(uint, column_validity, 0x2000u);    // the next column holds this one's validity
 TESSERA_CONSTANT(uint, column_present, 0x4000u);     // without it the column is not there
+TESSERA_CONSTANT(uint, column_entries, 0x8000u);     // `slot` is the chunk addresses themselves
+TESSERA_CONSTANT(uint, column_one_span, 0x10000u);   // on every column: all rows are one span
 
 // One view as a kernel reaches it.
 struct ColumnRecord {
@@ -31,7 +33,8 @@ struct ColumnRecord {
   uint stride;         // bytes between rows
   float scale;
   float offset;
-  uint reserved;
+  uint first_chunk;    // of the first row
+  uint64_t first_row;  // in that chunk
 };
 
 // What the latch of an operation writes when row counts live on the device.
@@ -43,7 +46,8 @@ struct LatchedRows {
 
 // The rows of an operation: spans in which every column stays inside one chunk.
 struct RowsRecord {
-  uint64_t first_tile;   // one uint per span (span mode)
+  uint64_t tile_span;    // one uint per tile: its span; across spans its first span, and one more for the end
+  uint64_t first_tile;   // one uint per span, for tiles in spans
   uint64_t first_row;    // one uint64 per span and the total
   uint64_t placements;   // per column, per span: chunk and row in it, as two uints
   uint64_t latched;      // LatchedRows, or 0: the counts below hold
@@ -72,7 +76,7 @@ struct LatchRecord {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(ColumnRecord) == 40 && sizeof(LatchedRows) == 16 && sizeof(RowsRecord) == 48);
+static_assert(sizeof(ColumnRecord) == 48 && sizeof(LatchedRows) == 16 && sizeof(RowsRecord) == 56);
 static_assert(sizeof(LatchRecord) == 168);
 }  // namespace tessera::detail
 #endif

@@ -50,12 +50,16 @@ void add_to(std::byte* field, std::uint64_t base) {
 }
 
 /// A record's bytes with addresses put in.
-void write_record(const CompiledGraph::State& graph, const ArgumentRecord& record, std::string_view node, std::byte* bytes) {
+void write_record(const CompiledGraph::State& graph, const ArgumentRecord& record, std::string_view node,
+                  std::byte* bytes) {
   const Program& program = *graph.program;
   std::memcpy(bytes, record.bytes().data(), record.bytes().size());
   for (const ArgumentRecord::Relocation& relocation : record.relocations()) {
     std::byte* field = bytes + relocation.offset;
     switch (relocation.kind) {
+      case ArgumentRecord::AddressKind::table_entries:
+        add_to(field, graph.arena.address() + std::uint64_t{8} * program.table_places[relocation.index].address_word);
+        break;
       case ArgumentRecord::AddressKind::table_slot:
         add_to(field, graph.arena.address() + std::uint64_t{8} * program.table_places[relocation.index].slot_word);
         break;
@@ -118,7 +122,8 @@ void upload_constants(Program& program) {
   Pack pack;
   const auto flush = [&] {
     if (pack.constants.empty()) return;
-    const Buffer buffer = program.device.allocate(pack.bytes.size(), {.memory = MemoryKind::device, .name = "graph constants"});
+    const Buffer buffer =
+        program.device.allocate(pack.bytes.size(), {.memory = MemoryKind::device, .name = "graph constants"});
     if (!pack.bytes.empty()) program.device.write(buffer, 0, pack.bytes);
     for (const auto& [index, offset] : pack.constants) program.constant_addresses[index] = buffer.address() + offset;
     program.constant_buffers.push_back(buffer);
@@ -140,7 +145,8 @@ std::shared_ptr<const TableVersion> TableVersionPool::take(std::uint64_t bytes) 
   Buffer buffer;
   {
     const std::lock_guard lock(mutex_);
-    const auto fits = std::find_if(free_.begin(), free_.end(), [&](const Buffer& candidate) { return candidate.size() == bytes; });
+    const auto fits =
+        std::find_if(free_.begin(), free_.end(), [&](const Buffer& candidate) { return candidate.size() == bytes; });
     if (fits != free_.end()) {
       buffer = std::move(*fits);
       free_.erase(fits);
@@ -163,6 +169,14 @@ void write_addresses(const CompiledGraph::State& graph, const ChunkList& list, s
                      std::uint64_t* addresses) {
   const Program& program = *graph.program;
   const GraphParts& parts = program.parts;
+  if (list.chunks.empty()) return;
+  const std::uint32_t first = parts.resources[list.chunks.front().resource].import;
+  if (first != no_index && parts.imports[first].shape.get() == &list && bindings[first].chunks != nullptr) {
+    for (const Chunk& chunk : *bindings[first].chunks) {  // a whole import, the usual case of a long table
+      *addresses++ = chunk.buffer ? chunk.buffer.state()->address + chunk.byte_offset : 0;
+    }
+    return;
+  }
   for (std::size_t index = 0; index < list.chunks.size(); ++index) {
     const GraphChunk& chunk = list.chunks[index];
     const std::uint32_t import = parts.resources[chunk.resource].import;

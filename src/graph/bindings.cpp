@@ -47,25 +47,20 @@ std::vector<MemoryRange> ranges_of(const Program& program, std::uint32_t import,
   return ranges;
 }
 
-MemoryHull hull_of(const Program& program, std::uint32_t import, const ImportBinding& binding) {
-  MemoryHull hull;
-  if (binding.chunks == nullptr) {
-    if (!binding.bound()) return hull;
-    const MemoryRange range = touched_bytes(program, import, binding);
-    hull.add(range.begin, range.end);
-    return hull;
+BoundMemory measure(const Program& program, std::uint32_t import, const ImportBinding& binding) {
+  BoundMemory memory;
+  std::uint64_t former_end = 0;
+  for (const MemoryRange& range : ranges_of(program, import, binding)) {
+    memory.hull.add(range.begin, range.end);
+    memory.ascending = memory.ascending && range.begin >= former_end;
+    former_end = range.end;
   }
-  const Format format = program.parts.imports[import].shape->format;
-  for (const Chunk& chunk : *binding.chunks) {
-    if (chunk.length == 0) continue;
-    const MemoryRange range = range_of(chunk, format);
-    hull.add(range.begin, range.end);
-  }
-  return hull;
+  return memory;
 }
 
-void require_disjoint_chunks(const Program& program, std::uint32_t import, const ImportBinding& binding) {
-  if (binding.chunks == nullptr || binding.chunks->size() < 2) return;
+void require_disjoint_chunks(const Program& program, std::uint32_t import, const ImportBinding& binding,
+                             const BoundMemory& memory) {
+  if (memory.ascending) return;
   const std::vector<MemoryRange> ranges = ranges_of(program, import, binding);
   if (find_overlap(ranges)) {
     reject(ErrorCode::alias, encode_name, id_of(program, import), "chunks that nodes write do not overlap one another");
@@ -74,8 +69,7 @@ void require_disjoint_chunks(const Program& program, std::uint32_t import, const
 
 void require_apart(const Program& program, std::uint32_t left, const ImportBinding& left_binding, std::uint32_t right,
                    const ImportBinding& right_binding) {
-  const auto found =
-      find_overlap(ranges_of(program, left, left_binding), ranges_of(program, right, right_binding));
+  const auto found = find_overlap(ranges_of(program, left, left_binding), ranges_of(program, right, right_binding));
   if (found) {
     reject(ErrorCode::alias, encode_name, id_of(program, left),
            "memory of two imports overlaps only where nodes read both and write neither",
@@ -87,13 +81,13 @@ void require_apart(const Program& program, std::uint32_t left, const ImportBindi
 /// Compares an import with all others. Those for which `skip` says so are left out.
 template <class Skip>
 void check_aliases_of(const Program& program, std::uint32_t import, std::span<const ImportBinding> bindings,
-                      std::span<const MemoryHull> hulls, const Skip& skip) {
+                      std::span<const BoundMemory> memory, const Skip& skip) {
   const ImportUsage& usage = program.usage[import];
   if (!usage.used || !bindings[import].bound()) return;
   for (std::uint32_t other = 0; other < bindings.size(); ++other) {
     if (other == import || !program.usage[other].used || skip(other)) continue;
     if (!usage.written && !program.usage[other].written) continue;
-    if (!hulls[import].overlaps(hulls[other])) continue;
+    if (!memory[import].hull.overlaps(memory[other].hull)) continue;
     require_apart(program, import, bindings[import], other, bindings[other]);
   }
 }
@@ -104,7 +98,19 @@ void require_device(const Program& program, std::uint32_t import, const std::sha
   }
 }
 
-void require_shape(const Program& program, std::uint32_t import, const Vector& vector) {
+[[noreturn]] void reject_chunk(const Program& program, std::uint32_t import, std::size_t index, const Chunk& chunk) {
+  const GraphChunk& expected = program.parts.imports[import].shape->chunks[index];
+  if (chunk.length != expected.length) {
+    reject(ErrorCode::partition_mismatch, encode_name, id_of(program, import),
+           "a replacement has the import's chunk lengths",
+           values_of("chunk", index, "import rows", expected.length, "replacement rows", chunk.length));
+  }
+  reject(ErrorCode::layout_mismatch, encode_name, id_of(program, import), "a replacement has the import's strides",
+         values_of("chunk", index, "import stride", expected.byte_stride, "replacement stride", chunk.byte_stride));
+}
+
+/// Compares a vector with the import's shape and measures its memory, in one pass: long vectors are rebound often.
+BoundMemory measure_vector(const Program& program, std::uint32_t import, const Vector& vector) {
   const ChunkList& shape = *program.parts.imports[import].shape;
   const std::string& id = id_of(program, import);
   if (vector.format() != shape.format) {
@@ -116,29 +122,42 @@ void require_shape(const Program& program, std::uint32_t import, const Vector& v
     reject(ErrorCode::partition_mismatch, encode_name, id, "a replacement has the import's chunk lengths",
            values_of("import chunks", shape.chunks.size(), "replacement chunks", chunks.size()));
   }
+  BoundMemory memory;
+  const std::uint64_t row = size_of(shape.format);
+  const BufferState* former = nullptr;
+  std::uint64_t address = 0;
+  std::uint64_t former_end = 0;
   for (std::size_t index = 0; index < chunks.size(); ++index) {
     const Chunk& chunk = chunks[index];
     const GraphChunk& expected = shape.chunks[index];
-    if (chunk.length != expected.length) {
-      reject(ErrorCode::partition_mismatch, encode_name, id, "a replacement has the import's chunk lengths",
-             values_of("chunk", index, "import rows", expected.length, "replacement rows", chunk.length));
+    if (chunk.length != expected.length || (chunk.byte_stride != expected.byte_stride && chunk.length > 0)) {
+      reject_chunk(program, import, index, chunk);
     }
-    if (chunk.byte_stride != expected.byte_stride && chunk.length > 0) {
-      reject(ErrorCode::layout_mismatch, encode_name, id, "a replacement has the import's strides",
-             values_of("chunk", index, "import stride", expected.byte_stride, "replacement stride", chunk.byte_stride));
+    if (chunk.length == 0) continue;
+    if (chunk.buffer.state().get() != former) {
+      former = chunk.buffer.state().get();
+      address = former->address;
+      if (former->device != program.device.state()) {
+        reject(ErrorCode::foreign_device, encode_name, id, "memory lies on the graph's device");
+      }
     }
+    const std::uint64_t begin = address + chunk.byte_offset;
+    const std::uint64_t end = begin + (chunk.length - 1) * chunk.byte_stride + row;
+    memory.ascending = memory.ascending && begin >= former_end;
+    former_end = end;
+    memory.hull.add(begin, end);
   }
-  if (const std::optional<Device> owner = vector.device(); owner && owner->state() != program.device.state()) {
-    reject(ErrorCode::foreign_device, encode_name, id, "memory lies on the graph's device");
-  }
+  return memory;
 }
 
-void bind(CompiledGraph::State& graph, std::uint32_t import, const ImportBinding& binding) {
+void bind(CompiledGraph::State& graph, std::uint32_t import, const ImportBinding& binding, const BoundMemory& memory) {
   CheckedBindings& bindings = graph.bindings;
   if (std::find(bindings.changed.begin(), bindings.changed.end(), import) != bindings.changed.end()) {
-    reject(ErrorCode::duplicate_id, encode_name, id_of(*graph.program, import), "an import is bound once in an encoding");
+    reject(ErrorCode::duplicate_id, encode_name, id_of(*graph.program, import),
+           "an import is bound once in an encoding");
   }
   bindings.imports[import] = binding;
+  bindings.memory[import] = memory;
   bindings.changed.push_back(import);
 }
 
@@ -149,8 +168,8 @@ void bind_vector(CompiledGraph::State& graph, std::uint32_t import, const Vector
     reject(ErrorCode::format_mismatch, encode_name, id_of(program, import), "a buffer import is bound to a buffer");
   }
   const ImportBinding binding{.chunks = vector.chunk_list().get(), .buffer = nullptr, .count = nullptr};
-  bind(graph, import, binding);
-  if (find_known(graph, import, binding) == nullptr) require_shape(program, import, vector);
+  const KnownBinding* known = find_known(graph, import, binding);
+  bind(graph, import, binding, known != nullptr ? known->memory : measure_vector(program, import, vector));
   const bool counted = entry.count_import != no_index;
   if (counted && !vector.count()) {
     reject(ErrorCode::missing_operand, encode_name, id_of(program, import),
@@ -162,7 +181,8 @@ void bind_vector(CompiledGraph::State& graph, std::uint32_t import, const Vector
   }
   if (counted) {
     require_device(program, entry.count_import, vector.count()->buffer.state());
-    bind(graph, entry.count_import, {.chunks = nullptr, .buffer = nullptr, .count = &*vector.count()});
+    const ImportBinding count{.chunks = nullptr, .buffer = nullptr, .count = &*vector.count()};
+    bind(graph, entry.count_import, count, measure(program, entry.count_import, count));
   }
 }
 
@@ -181,7 +201,8 @@ void bind_buffer(CompiledGraph::State& graph, std::uint32_t import, const Buffer
     reject(ErrorCode::capacity_too_small, encode_name, id_of(program, import), "a replacement is at least as large",
            values_of("import bytes", bytes, "replacement bytes", buffer.size()));
   }
-  bind(graph, import, {.chunks = nullptr, .buffer = &buffer, .count = nullptr});
+  const ImportBinding binding{.chunks = nullptr, .buffer = &buffer, .count = nullptr};
+  bind(graph, import, binding, measure(program, import, binding));
 }
 
 void require_all_bound(const Program& program, std::span<const ImportBinding> bindings) {
@@ -194,8 +215,8 @@ void require_all_bound(const Program& program, std::span<const ImportBinding> bi
 }
 
 /// Remembers a long vector once it passed every check.
-void remember(CompiledGraph::State& graph, std::uint32_t import, const Vector& vector, const MemoryHull& hull) {
-  KnownBinding entry{.chunks = vector.chunk_list(), .import = import, .hull = hull, .versions = {}};
+void remember(CompiledGraph::State& graph, std::uint32_t import, const Vector& vector, const BoundMemory& memory) {
+  KnownBinding entry{.chunks = vector.chunk_list(), .import = import, .memory = memory, .versions = {}};
   entry.versions.resize(graph.program->usage[import].tables.size());
   if (graph.known.size() < most_known) {
     graph.known.push_back(std::move(entry));
@@ -228,12 +249,14 @@ void check_default_bindings(Program& program) {
     if (imports[import].vector) binding.chunks = imports[import].vector->chunk_list().get();
     if (imports[import].buffer) binding.buffer = &imports[import].buffer;
     program.defaults.push_back(binding);
-    program.default_hulls.push_back(hull_of(program, import, binding));
+    program.default_memory.push_back(measure(program, import, binding));
   }
   for (std::uint32_t import = 0; import < imports.size(); ++import) {
-    check_aliases_of(program, import, program.defaults, program.default_hulls,
+    check_aliases_of(program, import, program.defaults, program.default_memory,
                      [&](std::uint32_t other) { return other < import; });
-    if (program.usage[import].written) require_disjoint_chunks(program, import, program.defaults[import]);
+    if (program.usage[import].written) {
+      require_disjoint_chunks(program, import, program.defaults[import], program.default_memory[import]);
+    }
   }
 }
 
@@ -250,6 +273,7 @@ void check_rebindings(CompiledGraph::State& graph, std::span<const Rebinding> re
   const Program& program = *graph.program;
   CheckedBindings& bindings = graph.bindings;
   bindings.imports = program.defaults;
+  bindings.memory = program.default_memory;
   bindings.changed.clear();
   for (const Rebinding& rebinding : rebindings) {
     if (rebinding.graph != 0 && rebinding.graph != program.graph) {
@@ -267,28 +291,23 @@ void check_rebindings(CompiledGraph::State& graph, std::span<const Rebinding> re
   }
   require_all_bound(program, bindings.imports);
 
-  bindings.hulls = program.default_hulls;
-  for (const std::uint32_t import : bindings.changed) {
-    const KnownBinding* known = find_known(graph, import, bindings.imports[import]);
-    bindings.hulls[import] = known != nullptr ? known->hull : hull_of(program, import, bindings.imports[import]);
-  }
   for (std::size_t index = 0; index < bindings.changed.size(); ++index) {
     const std::uint32_t import = bindings.changed[index];
     const auto compared = [&](std::uint32_t other) {
-      return std::find(bindings.changed.begin(), bindings.changed.begin() + static_cast<std::ptrdiff_t>(index), other) !=
-             bindings.changed.begin() + static_cast<std::ptrdiff_t>(index);
+      return std::find(bindings.changed.begin(), bindings.changed.begin() + static_cast<std::ptrdiff_t>(index),
+                       other) != bindings.changed.begin() + static_cast<std::ptrdiff_t>(index);
     };
-    check_aliases_of(program, import, bindings.imports, bindings.hulls, compared);
+    check_aliases_of(program, import, bindings.imports, bindings.memory, compared);
     const ImportBinding& binding = bindings.imports[import];
     if (program.usage[import].written && find_known(graph, import, binding) == nullptr) {
-      require_disjoint_chunks(program, import, binding);
+      require_disjoint_chunks(program, import, binding, bindings.memory[import]);
     }
   }
   for (const Rebinding& rebinding : rebindings) {
     if (!rebinding.vector || rebinding.vector->chunks().size() <= longest_inline_table) continue;
     const std::uint32_t import = rebinding.import_index;
     if (find_known(graph, import, bindings.imports[import]) == nullptr) {
-      remember(graph, import, *rebinding.vector, bindings.hulls[import]);
+      remember(graph, import, *rebinding.vector, bindings.memory[import]);
     }
   }
 }

@@ -26,7 +26,8 @@ void resolve_dependencies(const GraphParts& parts, std::vector<ScheduleNode>& no
     for (const std::string& id : parts.customs[custom].node.depends_on) {
       const auto found = by_id.find(id);
       if (found == by_id.end()) {
-        reject(ErrorCode::unknown_id, parts.nodes[index].id, "depends_on", "it names nodes of the graph", values_of("id", id));
+        reject(ErrorCode::unknown_id, parts.nodes[index].id, "depends_on", "it names nodes of the graph",
+               values_of("id", id));
       }
       nodes[index].depends_on.push_back(found->second);
     }
@@ -123,7 +124,8 @@ CompiledGraph::State::State(std::shared_ptr<const detail::Program> source)
   const bool has_scratch = std::any_of(program->schedule.placement.begin(), program->schedule.placement.end(),
                                        [](const auto& placement) { return placement.has_value(); });
   if (has_scratch) {
-    scratch = device_.allocate(program->schedule.scratch_bytes, {.memory = MemoryKind::device, .name = "graph scratch"});
+    scratch =
+        device_.allocate(program->schedule.scratch_bytes, {.memory = MemoryKind::device, .name = "graph scratch"});
   }
   arena = device_.allocate(program->arena_bytes, {.memory = MemoryKind::device, .name = "graph arguments"});
   pool = std::make_shared<detail::TableVersionPool>(device_);

@@ -83,10 +83,8 @@ GraphInspection inspect(const Program& program) {
                              .schedule = program.schedule,
                              .statistics = program.statistics};
   for (const GraphResource& resource : parts.resources) {
-    InspectedResource inspected{.id = resource.id,
-                                .kind = inspected_kind(resource, parts.imports),
-                                .bytes = resource.bytes,
-                                .format = {}};
+    InspectedResource inspected{
+        .id = resource.id, .kind = inspected_kind(resource, parts.imports), .bytes = resource.bytes, .format = {}};
     if (inspected.is_vector()) {
       const ChunkList& shape = *parts.imports[resource.import].shape;
       inspected.format = name_of(shape.format);
@@ -103,12 +101,11 @@ GraphInspection inspect(const Program& program) {
 }  // namespace detail
 
 Encoding CompiledGraph::encode(Encoder& encoder, std::span<const Rebinding> rebindings, const EncodeOptions& options) {
-  return detail::encode(
-      state_, encoder,
-      {.rebindings = rebindings,
-       .options = options,
-       .first_command = 0,
-       .last_command = static_cast<std::uint32_t>(state_->program->schedule.commands.size())});
+  return detail::encode(state_, encoder,
+                        {.rebindings = rebindings,
+                         .options = options,
+                         .first_command = 0,
+                         .last_command = static_cast<std::uint32_t>(state_->program->schedule.commands.size())});
 }
 
 Execution CompiledGraph::execute_in_steps(const WorkBudget& budget) {
@@ -141,7 +138,8 @@ std::string CompiledGraph::chrome_trace(const Encoding& encoding) const {
     detail::reject(ErrorCode::foreign_graph, "chrome_trace", "encoding", "the encoding is of this graph");
   }
   if (!recorded.timestamps) {
-    detail::reject(ErrorCode::invalid_argument, "chrome_trace", "encoding", "the encoding was made with Timing::per_node");
+    detail::reject(ErrorCode::invalid_argument, "chrome_trace", "encoding",
+                   "the encoding was made with Timing::per_node");
   }
   std::vector<detail::NodeTime> times;
   const std::vector<detail::NodeSpan> spans = detail::node_spans(recorded);
@@ -162,13 +160,12 @@ Encoding Execution::encode_next(Encoder& encoder, std::span<const Rebinding> reb
     detail::reject(ErrorCode::execution_order, "execution", "encode_next", "steps are left",
                    detail::values_of("steps", state_->steps.size()));
   }
-  const Encoding encoding =
-      detail::encode(state_->graph, encoder,
-                     {.rebindings = rebindings,
-                      .options = options,
-                      .first_command = state_->first_commands[state_->next],
-                      .last_command = state_->first_commands[state_->next + 1],
-                      .decided = state_->next == 0 ? nullptr : &state_->host_conditions});
+  const Encoding encoding = detail::encode(state_->graph, encoder,
+                                           {.rebindings = rebindings,
+                                            .options = options,
+                                            .first_command = state_->first_commands[state_->next],
+                                            .last_command = state_->first_commands[state_->next + 1],
+                                            .decided = state_->next == 0 ? nullptr : &state_->host_conditions});
   state_->host_conditions = encoding.state().host_conditions;
   ++state_->next;
   return encoding;

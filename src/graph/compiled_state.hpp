@@ -17,17 +17,15 @@
 // What a compiled graph is made of.
 namespace tessera::detail {
 
-/// Tables of at most this many chunks lie in the arena.
-inline constexpr std::size_t longest_inline_table = 8;
 /// What one update command may write.
 inline constexpr std::uint64_t largest_update_bytes = 65536;
 
 /// Where one table's slot and addresses are. Words count from the arena's start.
 struct TablePlace {
-  bool fixed = false;                    ///< only transients: written once
-  std::uint32_t slot_word = 0;           ///< holds the address of the chunk addresses
-  std::uint32_t address_word = no_index; ///< the chunk addresses, for short tables
-  std::uint32_t external = no_index;     ///< into the external tables, for long ones
+  bool fixed = false;                     ///< only transients: written once
+  std::uint32_t slot_word = 0;            ///< holds the address of the chunk addresses
+  std::uint32_t address_word = no_index;  ///< the chunk addresses, for short tables
+  std::uint32_t external = no_index;      ///< into the external tables, for long ones
 };
 
 /// How nodes use an import.
@@ -48,6 +46,12 @@ struct ImportBinding {
   bool bound() const noexcept { return chunks != nullptr || buffer != nullptr || count != nullptr; }
   /// Address of the first row of a chunk; 0 for a chunk without memory.
   std::uint64_t address(std::uint32_t chunk) const noexcept;
+};
+
+/// Where the memory bound to an import lies.
+struct BoundMemory {
+  MemoryHull hull;
+  bool ascending = true;  ///< each chunk begins behind the one before: no two overlap
 };
 
 /// The chunk addresses of a long table in device memory. Immutable once written.
@@ -79,7 +83,7 @@ struct Program {
   Schedule schedule;
   std::vector<ImportUsage> usage;
   std::vector<ImportBinding> defaults;
-  std::vector<MemoryHull> default_hulls;
+  std::vector<BoundMemory> default_memory;
 
   // arena: binding block, fixed tables, records; in words of 8 bytes
   std::vector<TablePlace> table_places;
@@ -110,14 +114,14 @@ struct Segment {
 struct KnownBinding {
   std::weak_ptr<const std::vector<Chunk>> chunks;
   std::uint32_t import = no_index;
-  MemoryHull hull;
+  BoundMemory memory;
   std::vector<std::shared_ptr<const TableVersion>> versions;  ///< per table of the import's usage; null for short ones
 };
 
 /// Bindings of one encoding, checked.
 struct CheckedBindings {
   std::vector<ImportBinding> imports;
-  std::vector<MemoryHull> hulls;
+  std::vector<BoundMemory> memory;
   std::vector<std::uint32_t> changed;  ///< imports that are not bound to their default
 };
 

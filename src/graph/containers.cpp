@@ -41,7 +41,8 @@ void add_gate(GraphSink& sink, const Gate& gate) {
     if (gate.round > 0) record.former = former;
   }
 
-  Dispatch dispatch{.name = "gate", .module = "gate", .constants = {gate_workgroup_size}, .arguments = ArgumentRecord(record)};
+  Dispatch dispatch{
+      .name = "gate", .module = "gate", .constants = {gate_workgroup_size}, .arguments = ArgumentRecord(record)};
   ArgumentRecord& arguments = dispatch.arguments;
   dispatch.gating = Gating::by_operation;
   dispatch.groups = fold_workgroups((record.count + gate_workgroup_size - 1) / gate_workgroup_size,

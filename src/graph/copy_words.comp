@@ -4,6 +4,7 @@
 #include "addressed.glsl"
 #include "graph/node_records.h"
 
+layout(constant_id = 2) const uint words_per_workgroup = 4096u;
 layout(constant_id = 1) const uint quads = 1u;  // 16-byte accesses where addresses allow
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { CopyWordsRecord at; };
 
@@ -19,7 +20,11 @@ void main() {
   uint done = 0u;
   if (quads != 0u && ((source | target) & uint64_t(15)) == uint64_t(0)) {
     const uint whole = words / 4u;
-    for (uint i = gl_LocalInvocationID.x; i < whole; i += step) WordQuads(target).at[i] = WordQuads(source).at[i];
+    if (whole == step) {
+      WordQuads(target).at[gl_LocalInvocationID.x] = WordQuads(source).at[gl_LocalInvocationID.x];
+    } else {
+      for (uint i = gl_LocalInvocationID.x; i < whole; i += step) WordQuads(target).at[i] = WordQuads(source).at[i];
+    }
     done = whole * 4u;
   }
   for (uint i = done + gl_LocalInvocationID.x; i < words; i += step) Words(target).at[i] = Words(source).at[i];

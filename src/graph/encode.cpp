@@ -22,8 +22,14 @@ struct TableCopy {
 class EncodingRun {
  public:
   EncodingRun(const std::shared_ptr<CompiledGraph::State>& graph, Encoder& encoder, const EncodingRequest& request)
-      : graph_(*graph), owner_(graph), program_(*graph->program), public_encoder_(encoder), encoder_(encoder.state()),
-        request_(request), bindings_(graph->program->defaults), block_(&graph->default_block) {}
+      : graph_(*graph),
+        owner_(graph),
+        program_(*graph->program),
+        public_encoder_(encoder),
+        encoder_(encoder.state()),
+        request_(request),
+        bindings_(graph->program->defaults),
+        block_(&graph->default_block) {}
 
   Encoding run();
 
@@ -122,8 +128,7 @@ void EncodingRun::rebind_table(std::uint32_t table, std::shared_ptr<const TableV
   }
   // A table that joins chunks of several imports depends on all of their bindings.
   const std::uint32_t import = program_.parts.resources[list.chunks.front().resource].import;
-  const bool reusable =
-      known != nullptr && import != no_index && program_.parts.imports[import].shape.get() == &list;
+  const bool reusable = known != nullptr && import != no_index && program_.parts.imports[import].shape.get() == &list;
   if (reusable && *known != nullptr) {
     graph_.block[place.slot_word] = (*known)->buffer.address();
     versions_.push_back(*known);
@@ -184,7 +189,8 @@ void EncodingRun::record_binding_block() {
   const BufferState& arena = *graph_.arena.state();
   const std::uint64_t bytes = block_->size() * 8;
   for (std::uint64_t offset = 0; offset < bytes; offset += largest_update_bytes) {
-    functions.vkCmdUpdateBuffer(commands_, arena.buffer, arena.offset + offset, std::min(largest_update_bytes, bytes - offset),
+    functions.vkCmdUpdateBuffer(commands_, arena.buffer, arena.offset + offset,
+                                std::min(largest_update_bytes, bytes - offset),
                                 reinterpret_cast<const std::byte*>(block_->data()) + offset);
   }
   if (bytes > 0) {
@@ -198,7 +204,8 @@ void EncodingRun::record_segments() {
   std::vector<VkCommandBuffer>& batch = graph_.batch;
   batch.clear();
   const auto flush = [&] {
-    if (!batch.empty()) functions.vkCmdExecuteCommands(commands_, static_cast<std::uint32_t>(batch.size()), batch.data());
+    if (!batch.empty())
+      functions.vkCmdExecuteCommands(commands_, static_cast<std::uint32_t>(batch.size()), batch.data());
     batch.clear();
   };
   const bool reported = !program_.parts.host_scopes.empty();
@@ -269,7 +276,7 @@ void EncodingRun::record_custom(std::uint32_t custom) {
 void EncodingRun::report(std::uint32_t node, bool executed) {
   if (program_.parts.host_scopes.empty() && !state_->timestamps) return;
   const GraphNode& entry = program_.parts.nodes[node];
-  const NodeOutcome outcome = !executed      ? NodeOutcome::skipped
+  const NodeOutcome outcome = !executed     ? NodeOutcome::skipped
                               : entry.gated ? NodeOutcome::resolved_on_device
                                             : NodeOutcome::executed;
   state_->reports.push_back({.id = entry.id, .outcome = outcome});

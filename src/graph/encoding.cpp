@@ -30,7 +30,8 @@ std::vector<NodeSpan> node_spans(const Encoding::State& encoding) {
     ticks = encoding.timestamps->ticks(0, queries);
   }
   if (ticks.size() != queries) {
-    reject(ErrorCode::execution_order, "encoding", "node_nanoseconds", "the encoder is submitted before times are read");
+    reject(ErrorCode::execution_order, "encoding", "node_nanoseconds",
+           "the encoder is submitted before times are read");
   }
   spans.reserve(encoding.first_query.size());
   double skipped_at = 0;  // a node that did not run has the time of the one before
@@ -66,7 +67,8 @@ std::vector<RecordedCommand> recorded_commands(const Encoding::State& encoding) 
   for (std::uint32_t place = encoding.first_command; place < encoding.last_command; ++place) {
     const ScheduleCommand& command = program.schedule.commands[place];
     if (command.kind == ScheduleCommand::Kind::barrier) {
-      commands.push_back({.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = program.schedule.barriers[command.index]});
+      commands.push_back(
+          {.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = program.schedule.barriers[command.index]});
       continue;
     }
     const std::uint32_t scope = program.parts.nodes[command.index].host_scope;

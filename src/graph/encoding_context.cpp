@@ -18,7 +18,8 @@ std::vector<Chunk> EncodingContext::chunks(const VectorView& view) const {
   for (std::size_t index = 0; index < list.chunks.size(); ++index) {
     const std::uint64_t first = std::max(begin, list.first_row[index]);
     const std::uint64_t last = std::min(end, list.first_row[index + 1]);
-    if (first < last) found.push_back(located(list.chunks[index], list.format, first - list.first_row[index], last - first));
+    if (first < last)
+      found.push_back(located(list.chunks[index], list.format, first - list.first_row[index], last - first));
   }
   return found;
 }

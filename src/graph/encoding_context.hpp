@@ -11,7 +11,8 @@ namespace tessera::detail {
 /// Answers a custom node's questions.
 class EncodingContext final : public NodeContext {
  public:
-  EncodingContext(const CompiledGraph::State& graph, std::span<const ImportBinding> bindings, const std::any& parameters)
+  EncodingContext(const CompiledGraph::State& graph, std::span<const ImportBinding> bindings,
+                  const std::any& parameters)
       : graph_(graph), bindings_(bindings), parameters_(parameters) {}
 
   std::vector<Chunk> chunks(const VectorView& view) const override;

@@ -14,7 +14,7 @@ struct Encoding::State {
   std::uint64_t barriers = 0;
   std::vector<NodeReport> reports;
   std::shared_ptr<detail::TimestampPool> timestamps;
-  std::vector<std::uint32_t> first_query;      ///< per report: its begin, followed by its end; `no_index` for skipped nodes
+  std::vector<std::uint32_t> first_query;  ///< per report: its begin, followed by its end; `no_index` for skipped nodes
   std::vector<std::uint8_t> host_conditions;  ///< per host scope: whether its body was recorded
   std::uint32_t first_command = 0;            ///< of the schedule
   std::uint32_t last_command = 0;             ///< behind the last

@@ -4,6 +4,7 @@
 #include "addressed.glsl"
 #include "graph/node_records.h"
 
+layout(constant_id = 2) const uint words_per_workgroup = 4096u;
 layout(constant_id = 1) const uint quads = 1u;  // 16-byte accesses where addresses allow
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { FillWordsRecord at; };
 

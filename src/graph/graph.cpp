@@ -64,7 +64,8 @@ VectorView Graph::transient_like(const VectorView& shape, Format format, std::st
       const std::uint64_t first = std::clamp(list.first_row[index], begin, end);
       const std::uint64_t last = std::clamp(list.first_row[index + 1], begin, end);
       const bool outside = list.first_row[index + 1] < begin || list.first_row[index] > end;
-      const bool only_touches = first == last && list.chunks[index].length > 0;  // a border of the slice, not a chunk of it
+      const bool only_touches =
+          first == last && list.chunks[index].length > 0;  // a border of the slice, not a chunk of it
       if (outside || only_touches) continue;
       if (first < last) {
         views.push_back(transient_view(format, last - first, name("-chunk-" + std::to_string(index))));

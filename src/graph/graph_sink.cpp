@@ -33,7 +33,8 @@ std::string joined(std::string_view parent, std::string_view name) {
 
 }  // namespace
 
-std::array<std::uint32_t, 3> fold_workgroups(std::uint64_t count, const DeviceLimits& limits, std::string_view operation) {
+std::array<std::uint32_t, 3> fold_workgroups(std::uint64_t count, const DeviceLimits& limits,
+                                             std::string_view operation) {
   const std::uint64_t largest = limits.largest_workgroup_count;
   const auto divide = [](std::uint64_t value, std::uint64_t divisor) { return (value + divisor - 1) / divisor; };
   const std::uint64_t groups = std::max<std::uint64_t>(count, 1);
@@ -148,15 +149,16 @@ void GraphSink::add(const OperationList& operations) {
 
 void GraphSink::add_named(const std::shared_ptr<const Lowering>& lowering, std::string_view base, bool by_application) {
   // A group without a name of its own leaves no trace in node ids.
-  const Scoped<std::string> path(
-      path_, base.empty() ? path_ : graph_.names.claim(path_, base, by_application, lowering));
+  const Scoped<std::string> path(path_,
+                                 base.empty() ? path_ : graph_.names.claim(path_, base, by_application, lowering));
   lowering->lower(*this);
 }
 
 void GraphSink::add_custom(const CustomNode& node) {
   require_node_room(1);
   if (body_ != nullptr) {
-    reject(ErrorCode::unsupported_operation, path_, "custom node", "a body under a condition on the device holds compute work");
+    reject(ErrorCode::unsupported_operation, path_, "custom node",
+           "a body under a condition on the device holds compute work");
   }
   GraphCustomNode entry{.node = node, .uses = {}};
   constexpr Access access_of[] = {Access::read, Access::write, Access::read_write};
@@ -204,7 +206,8 @@ void GraphSink::add_host_conditional(const HostConditional& condition) {
 
 void GraphSink::move_last_before(std::size_t first, std::size_t middle) {
   const auto begin = graph_.nodes.begin();
-  std::rotate(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(middle), graph_.nodes.end());
+  std::rotate(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(middle),
+              graph_.nodes.end());
 }
 
 void GraphSink::rename_last(std::string_view name, std::uint32_t round) {

@@ -26,7 +26,8 @@ void erase_indexes_from(Map& map, std::size_t first) {
   }
 }
 
-void require_device(const Device& expected, const std::shared_ptr<detail::DeviceState>& actual, std::string_view operand) {
+void require_device(const Device& expected, const std::shared_ptr<detail::DeviceState>& actual,
+                    std::string_view operand) {
   if (actual != expected.state()) {
     detail::reject(ErrorCode::foreign_device, operation_name, operand, "imports lie on the graph's device");
   }
@@ -35,8 +36,8 @@ void require_device(const Device& expected, const std::shared_ptr<detail::Device
 /// A one-chunk list's content, as a key.
 std::string content_key(const detail::ChunkList& list) {
   const detail::GraphChunk& chunk = list.chunks.front();
-  const std::uint64_t words[] = {chunk.resource, chunk.import_chunk, chunk.byte_offset, chunk.length, chunk.byte_stride,
-                                 static_cast<std::uint64_t>(list.format)};
+  const std::uint64_t words[] = {chunk.resource, chunk.import_chunk, chunk.byte_offset,
+                                 chunk.length,   chunk.byte_stride,  static_cast<std::uint64_t>(list.format)};
   std::string key(sizeof(words), '\0');
   std::memcpy(key.data(), words, sizeof(words));
   return key;
@@ -59,7 +60,8 @@ Graph::State::Checkpoint Graph::State::checkpoint() const noexcept {
 }
 
 void Graph::State::roll_back(const Checkpoint& checkpoint) {
-  for (std::size_t index = checkpoint.resources; index < resources.size(); ++index) resource_ids_.erase(resources[index].id);
+  for (std::size_t index = checkpoint.resources; index < resources.size(); ++index)
+    resource_ids_.erase(resources[index].id);
   erase_indexes_from(imports_by_memory_, checkpoint.imports);
   erase_indexes_from(tables_by_list_, checkpoint.tables);
   erase_indexes_from(tables_by_content_, checkpoint.tables);
@@ -124,8 +126,8 @@ std::uint32_t Graph::State::find_vector_import(const Vector& vector) const {
   return detail::no_index;
 }
 
-std::uint32_t Graph::State::add_vector_import(Format format, std::vector<detail::GraphChunk> chunks, std::string_view id,
-                                              std::string_view prefix) {
+std::uint32_t Graph::State::add_vector_import(Format format, std::vector<detail::GraphChunk> chunks,
+                                              std::string_view id, std::string_view prefix) {
   auto shape = std::make_shared<detail::ChunkList>();
   shape->graph = identity;
   shape->format = format;
@@ -167,8 +169,7 @@ std::uint32_t Graph::State::import_vector(const Vector& vector, std::string_view
   if (vector.count()) {
     // Never shared with other imports: rebinding the vector rebinds its count word.
     const std::uint32_t count = add_vector_import(
-        Format::uint32,
-        {{.resource = 0, .import_chunk = 0, .byte_offset = 0, .length = 1, .byte_stride = 4}},
+        Format::uint32, {{.resource = 0, .import_chunk = 0, .byte_offset = 0, .length = 1, .byte_stride = 4}},
         resources[imports[import].resource].id + ".count", {});
     imports[count].vector = Vector(Format::uint32, {{.buffer = vector.count()->buffer,
                                                      .byte_offset = vector.count()->byte_offset,
@@ -183,7 +184,8 @@ std::uint32_t Graph::State::import_buffer(const Buffer& buffer, std::string_view
   require_mutable("import");
   if (!buffer) detail::reject(ErrorCode::missing_operand, operation_name, "buffer", "an imported buffer has memory");
   require_device(device, buffer.device().state(), "buffer");
-  if (const auto known = imports_by_memory_.find(buffer.state().get()); known != imports_by_memory_.end()) return known->second;
+  if (const auto known = imports_by_memory_.find(buffer.state().get()); known != imports_by_memory_.end())
+    return known->second;
   const auto import = static_cast<std::uint32_t>(imports.size());
   const std::uint32_t resource = add_resource({.id = claim_resource_id(id, "buffer"),
                                                .kind = detail::ResourceKind::imported_buffer,
@@ -228,8 +230,8 @@ GraphBuffer Graph::State::transient(std::uint64_t bytes, std::string_view id) {
                    "scratch memory fits the device's largest buffer",
                    detail::values_of("bytes", bytes, "largest", device.limits().largest_buffer_bytes));
   }
-  const std::uint32_t resource = add_resource(
-      {.id = claim_resource_id(id, "transient"), .kind = detail::ResourceKind::transient, .bytes = bytes});
+  const std::uint32_t resource =
+      add_resource({.id = claim_resource_id(id, "transient"), .kind = detail::ResourceKind::transient, .bytes = bytes});
   return GraphBuffer(identity, resource, bytes);
 }
 
@@ -279,7 +281,8 @@ void Graph::State::require_view(const VectorView& view, std::string_view operati
   }
 }
 
-void Graph::State::require_range(const detail::BufferUse& use, std::string_view operation, std::string_view operand) const {
+void Graph::State::require_range(const detail::BufferUse& use, std::string_view operation,
+                                 std::string_view operand) const {
   if (use.buffer.graph() != identity) {
     detail::reject(ErrorCode::foreign_graph, operation, operand, "buffers belong to the graph they are used in");
   }

@@ -91,7 +91,8 @@ struct NameEntry {
 /// Keeps node paths unique.
 class NodeNames {
  public:
-  /// `parent/base`, or that with the first free suffix. Throws `duplicate_id` when the application gave the same id to two operations.
+  /// `parent/base`, or that with the first free suffix. Throws `duplicate_id` when the application gave the same id to
+  /// two operations.
   std::string claim(std::string_view parent, std::string_view base, bool by_application,
                     const std::shared_ptr<const Lowering>& owner);
   std::size_t journal_size() const noexcept { return journal_.size(); }

@@ -35,7 +35,7 @@ bool overlap(const MemoryRange& left, const MemoryRange& right) noexcept {
   if (left.stride != right.stride || left.stride == 0) return true;
   const std::uint64_t stride = left.stride;
   const std::uint64_t distance = right.begin >= left.begin ? (right.begin - left.begin) % stride
-                                                            : (stride - (left.begin - right.begin) % stride) % stride;
+                                                           : (stride - (left.begin - right.begin) % stride) % stride;
   return distance < left.row || distance + right.row > stride;
 }
 

@@ -29,7 +29,8 @@ struct MemoryHull {
   bool overlaps(const MemoryHull& other) const noexcept { return begin < other.end && other.begin < end; }
 };
 
-/// Whether two ranges share a byte. Columns interleaved at one stride don't; those of different strides count as one block each.
+/// Whether two ranges share a byte. Columns interleaved at one stride don't; those of different strides count as one
+/// block each.
 bool overlap(const MemoryRange& left, const MemoryRange& right) noexcept;
 
 /// Indexes of ranges that share a byte, one of each list.

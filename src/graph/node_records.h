@@ -40,9 +40,7 @@ struct FillWordsRecord {
 
 #ifdef __cplusplus
 static_assert(sizeof(GateRecord) == 72 && sizeof(CopyWordsRecord) == 24 && sizeof(FillWordsRecord) == 24);
-inline constexpr uint words_per_workgroup = 4096;
 }  // namespace tessera::detail
 #else
-const uint words_per_workgroup = 4096u;
 #endif
 #endif

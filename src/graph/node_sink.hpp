@@ -20,15 +20,19 @@ struct TableReference {
   std::uint32_t index = 0;
 };
 
+/// Longer tables live in buffers of their own; the chunk addresses of the others stand in the binding block.
+inline constexpr std::size_t longest_inline_table = 8;
+
 /// Bytes that never change after compilation (span tables, literals, edges); clones share them.
 struct ConstantReference {
   std::uint32_t index = 0;
 };
 
-/// The argument record of one dispatch: the shared struct's bytes, and where addresses are put in once memory is placed.
+/// The argument record of one dispatch: the shared struct's bytes, and where addresses are put in once memory is
+/// placed.
 class ArgumentRecord {
  public:
-  enum class AddressKind : std::uint8_t { table_slot, transient, constant };
+  enum class AddressKind : std::uint8_t { table_slot, table_entries, transient, constant };
   struct Relocation {
     std::uint32_t offset = 0;  ///< of a uint64 in the record; the addend is what the field holds now
     AddressKind kind = AddressKind::table_slot;
@@ -42,6 +46,8 @@ class ArgumentRecord {
     std::memcpy(bytes_.data(), &record, sizeof(Record));
   }
   void relocate(std::size_t offset, TableReference table) { add(offset, AddressKind::table_slot, table.index); }
+  /// The chunk addresses themselves, for tables of at most `longest_inline_table` chunks: one load less for kernels.
+  void relocate_entries(std::size_t offset, TableReference table) { add(offset, AddressKind::table_entries, table.index); }
   void relocate(std::size_t offset, ConstantReference constant) { add(offset, AddressKind::constant, constant.index); }
   /// Only transients have a fixed address; imports are reached through table slots.
   void relocate_transient(std::size_t offset, const GraphBuffer& transient) {
@@ -83,20 +89,21 @@ struct Workload {
 
 /// How a condition reaches a dispatch.
 enum class Gating : std::uint8_t {
-  by_graph,       ///< under a condition the graph makes it indirect and zeroes its groups
-  by_operation,   ///< runs always: it reads the condition word itself (the latch of GPU-resident lengths)
+  by_graph,      ///< under a condition the graph makes it indirect and zeroes its groups
+  by_operation,  ///< runs always: it reads the condition word itself (the latch of GPU-resident lengths)
 };
 
 /// Whether a kernel relies on every subgroup of a workgroup being full, where the device can promise it.
 enum class FullSubgroups : std::uint8_t { optional, required };
 
 struct Dispatch {
-  std::string name{};    ///< of this pass inside its operation, for example `scan tiles`
-  std::string module{};  ///< kernel module
+  std::string name{};                      ///< of this pass inside its operation, for example `scan tiles`
+  std::string module{};                    ///< kernel module
   std::vector<std::uint32_t> constants{};  ///< specialisation constants 0, 1, ...
   ArgumentRecord arguments{};
   std::array<std::uint32_t, 3> groups{1, 1, 1};
-  /// Three words on the device, written by the operation's latch, that replace `groups`; the graph does not gate such a dispatch.
+  /// Three words on the device, written by the operation's latch, that replace `groups`; the graph does not gate such a
+  /// dispatch.
   std::optional<DataView> indirect{};
   Gating gating = Gating::by_graph;
   FullSubgroups subgroups = FullSubgroups::optional;
@@ -108,7 +115,8 @@ struct Dispatch {
 
 /// Workgroup counts for `count` workgroups, folded into three dimensions; kernels return early beyond `count`.
 /// Throws `limit_exceeded` naming the operation.
-TESSERA_EXPORT std::array<std::uint32_t, 3> fold_workgroups(std::uint64_t count, const DeviceLimits& limits, std::string_view operation);
+TESSERA_EXPORT std::array<std::uint32_t, 3> fold_workgroups(std::uint64_t count, const DeviceLimits& limits,
+                                                            std::string_view operation);
 
 /// Receives the nodes of an operation. An operation that throws leaves nothing behind.
 class NodeSink {

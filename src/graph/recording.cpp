@@ -51,7 +51,8 @@ void NodeRecorder::node(std::uint32_t node) {
   if (dispatch.indirect) {
     const BufferState& scratch = *graph_.scratch.state();
     const std::uint64_t placement = program.schedule.placement[dispatch.indirect->resource].value_or(0);
-    functions_.vkCmdDispatchIndirect(commands_, scratch.buffer, scratch.offset + placement + dispatch.indirect->byte_offset);
+    functions_.vkCmdDispatchIndirect(commands_, scratch.buffer,
+                                     scratch.offset + placement + dispatch.indirect->byte_offset);
   } else {
     const auto& groups = dispatch.dispatch.groups;
     functions_.vkCmdDispatch(commands_, groups[0], groups[1], groups[2]);
@@ -59,11 +60,10 @@ void NodeRecorder::node(std::uint32_t node) {
 }
 
 void NodeRecorder::barrier(const ScheduleBarrier& barrier) {
-  record_barrier(functions_, commands_, collect(barrier.source_stages, &StageMasks::stage),
-                 collect(barrier.source_writes, &StageMasks::write),
-                 collect(barrier.destination_stages, &StageMasks::stage),
-                 collect(barrier.destination_reads, &StageMasks::read) |
-                     collect(barrier.destination_writes, &StageMasks::write));
+  record_barrier(
+      functions_, commands_, collect(barrier.source_stages, &StageMasks::stage),
+      collect(barrier.source_writes, &StageMasks::write), collect(barrier.destination_stages, &StageMasks::stage),
+      collect(barrier.destination_reads, &StageMasks::read) | collect(barrier.destination_writes, &StageMasks::write));
 }
 
 std::vector<Segment> cut_segments(const Program& program) {

@@ -26,7 +26,8 @@ class NodeRecorder {
   VkPipeline bound_ = VK_NULL_HANDLE;
 };
 
-/// Cuts the schedule's commands where something is decided at encoding. Barriers always lie in segments that always run.
+/// Cuts the schedule's commands where something is decided at encoding. Barriers always lie in segments that always
+/// run.
 std::vector<Segment> cut_segments(const Program& program);
 /// Records the segments of a graph, custom nodes apart, into secondary command buffers.
 void record_segments(CompiledGraph::State& graph);

@@ -79,7 +79,8 @@ void append_view_use(const std::vector<GraphResource>& resources, const std::vec
       const std::size_t first_use = uses.size();
       const auto after = std::upper_bound(list.first_row.begin(), list.first_row.end(), begin);
       std::vector<ResourceUse> ranges;
-      for (auto index = static_cast<std::size_t>(after - list.first_row.begin()) - 1; index < list.chunks.size(); ++index) {
+      for (auto index = static_cast<std::size_t>(after - list.first_row.begin()) - 1; index < list.chunks.size();
+           ++index) {
         const std::uint64_t chunk_begin = std::max(begin, list.first_row[index]);
         const std::uint64_t chunk_end = std::min(end, list.first_row[index + 1]);
         if (list.first_row[index] >= end) break;

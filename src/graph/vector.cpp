@@ -13,7 +13,8 @@ namespace {
 
 std::string chunk_name(std::size_t index) { return "chunk " + std::to_string(index); }
 
-void require_same_device(const std::shared_ptr<detail::DeviceState>& expected, const Buffer& buffer, std::size_t index) {
+void require_same_device(const std::shared_ptr<detail::DeviceState>& expected, const Buffer& buffer,
+                         std::size_t index) {
   if (buffer.device().state() != expected) {
     detail::reject(ErrorCode::foreign_device, "vector", chunk_name(index), "all chunks are on one device");
   }
@@ -38,13 +39,15 @@ Vector::Vector(Format format, std::vector<Chunk> chunks, std::optional<CountWord
                      detail::values_of("rows", chunk.length));
     }
     if (!chunk.buffer && chunk.length == 0) continue;
-    const bool valid_layout = chunk.byte_offset % alignment_of(format) == 0 && chunk.byte_stride % alignment_of(format) == 0;
+    const bool valid_layout =
+        chunk.byte_offset % alignment_of(format) == 0 && chunk.byte_stride % alignment_of(format) == 0;
     if (!valid_layout || chunk.byte_stride < size_of(format)) {
       detail::require_layout("vector", chunk_name(index), format, chunk.byte_offset, chunk.byte_stride);
     }
     const std::uint64_t size = chunk.buffer ? chunk.buffer.size() : 0;
     if (chunk.byte_offset > size || chunk.length > (size - chunk.byte_offset) / chunk.byte_stride) {
-      detail::require_range("vector", chunk_name(index), format, chunk.byte_offset, chunk.byte_stride, chunk.length, size);
+      detail::require_range("vector", chunk_name(index), format, chunk.byte_offset, chunk.byte_stride, chunk.length,
+                            size);
     }
     if (chunk.buffer.state().get() != checked) {
       checked = chunk.buffer.state().get();

@@ -41,7 +41,8 @@ DataView GraphBuffer::view(Format format, std::uint64_t length, const ViewLayout
   const std::uint64_t stride = detail::stride_or_packed(layout.byte_stride, format);
   detail::require_layout("view", "buffer", format, layout.byte_offset, stride);
   detail::require_range("view", "buffer", format, layout.byte_offset, stride, length, size_);
-  return {.buffer = *this, .format = format, .length = length, .byte_offset = layout.byte_offset, .byte_stride = stride};
+  return {
+      .buffer = *this, .format = format, .length = length, .byte_offset = layout.byte_offset, .byte_stride = stride};
 }
 
 VectorView::VectorView(const DataView& view)

@@ -7,10 +7,13 @@
 
 #include "operand/context.hpp"
 #include "operand/validate.hpp"
-#include "ops/operations.hpp"
 
 namespace tessera {
 namespace detail {
+
+// The core's list, defined by the layer above.
+std::span<const OperationImplementation* const> core_operations();
+
 namespace {
 
 class Registry {

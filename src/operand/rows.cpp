@@ -28,7 +28,8 @@ std::vector<std::byte> strides_of(const VectorView& view) {
 }
 
 std::uint32_t flags_of(const VectorView& view) {
-  const auto flags = static_cast<std::uint32_t>(view.format()) | column_present;
+  auto flags = static_cast<std::uint32_t>(view.format()) | column_present;
+  if (view.chunk_list()->chunks.size() <= longest_inline_table) flags |= column_entries;
   if (!uniform_stride(view)) return flags | column_strides;
   const bool packed = view.chunk_list()->chunks.front().byte_stride == size_of(view.format());
   return packed ? flags | column_packed : flags;
@@ -45,8 +46,12 @@ Column plain_column(const VectorView& view, Access access) {
 }  // namespace
 
 RowTuning default_row_tuning(const Device& device) noexcept {
-  if (device.info().type == DeviceType::cpu) return {.workgroup_size = 64, .rows_per_thread = 64, .wide_access = false};
-  return {};
+  if (device.info().type == DeviceType::cpu) return {.workgroup_size = 64, .rows_per_thread = 64, .rows_per_thread_in_long_spans = 0, .wide_access = false};
+  return {.workgroup_size = 128,
+          .rows_per_thread = 32,
+          .rows_per_thread_in_long_spans = 64,
+          .wide_access = true,
+          .across_uneven_spans = true};
 }
 
 ColumnList& ColumnList::input(const Input* input, ValueDomain domain) {
@@ -117,32 +122,60 @@ void RowDomain::build_spans(const OperationContext& context) {
   }
   const SpanTable table = make_spans(rows_, views, operation_);
   spans_ = table.spans;
-  const std::uint64_t tile_rows = tuning_.tile_rows();
-  row_mode_ = uniform && spans_ > 1 && rows_ / spans_ < tile_rows / 2;
-
-  std::vector<std::uint32_t> first;
-  std::uint64_t tiles = 0;
-  if (row_mode_) {
-    tiles = (rows_ + tile_rows - 1) / tile_rows;
-    first.reserve(tiles + 1);
-    std::uint32_t span = 0;
-    for (std::uint64_t tile = 0; tile <= tiles; ++tile) {
-      while (span + 1 < spans_ && table.first_row[span + 1] <= tile * tile_rows) ++span;
-      first.push_back(tile == tiles ? spans_ : span);
-    }
-  } else {
-    first.reserve(spans_);
-    for (std::uint32_t span = 0; span < spans_; ++span) {
-      first.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(tiles, 0xffffffffU)));
-      tiles += (table.first_row[span + 1] - table.first_row[span] + tile_rows - 1) / tile_rows;
-    }
+  choose_tiles(table, uniform);
+  for (std::size_t column = 0; column < columns_.size(); ++column) {
+    const std::size_t place = 2 * column * spans_;
+    first_rows_.push_back({table.placements[place], table.placements[place + 1]});
+    if (spans_ == 1 && columns_[column].view) columns_[column].flags |= column_one_span;
   }
+
+  const std::uint64_t tile_rows = tuning_.tile_rows();
+  std::vector<std::uint32_t> first_tile;
+  std::vector<std::uint32_t> tile_span;
+  std::uint64_t tiles = row_mode_ ? (rows_ + tile_rows - 1) / tile_rows : 0;
+  if (!row_mode_)
+    for (std::uint32_t span = 0; span < spans_; ++span)
+      tiles += (table.first_row[span + 1] - table.first_row[span] + tile_rows - 1) / tile_rows;
   if (tiles > 0xffffffffU)
     context.reject(ErrorCode::limit_exceeded, {}, "takes at most 2^32 - 1 tiles of rows", std::to_string(tiles));
   tiles_ = static_cast<std::uint32_t>(tiles);
-  first_tile_ = context.sink().constant(to_bytes(first));
+  if (row_mode_) {
+    std::uint32_t span = 0;
+    for (std::uint64_t tile = 0; tile <= tiles; ++tile) {
+      while (span + 1 < spans_ && table.first_row[span + 1] <= tile * tile_rows) ++span;
+      tile_span.push_back(tile == tiles ? spans_ : span);
+    }
+  } else if (spans_ > 1) {
+    for (std::uint32_t span = 0; span < spans_; ++span) {
+      const std::uint64_t rows = table.first_row[span + 1] - table.first_row[span];
+      first_tile.push_back(static_cast<std::uint32_t>(tile_span.size()));
+      tile_span.insert(tile_span.end(), (rows + tile_rows - 1) / tile_rows, span);
+    }
+  } else {
+    first_tile.push_back(0);
+  }
+  tile_span_ = context.sink().constant(to_bytes(tile_span));
+  first_tile_ = context.sink().constant(to_bytes(first_tile));
   first_row_ = context.sink().constant(to_bytes(table.first_row));
   placements_ = context.sink().constant(to_bytes(table.placements));
+}
+
+void RowDomain::choose_tiles(const SpanTable& table, bool uniform) {
+  const std::uint64_t mean_span = rows_ / spans_;
+  RowTuning long_tuning = tuning_;
+  long_tuning.rows_per_thread = tuning_.rows_per_thread_in_long_spans;
+  const auto use_long_tiles = [&](bool worth_it) {
+    if (long_tuning.rows_per_thread != 0 && worth_it) tuning_ = long_tuning;
+  };
+  // Spans that begin at any row leave no wide access to lose, and a tile across them is never half empty.
+  bool uneven = false;
+  for (std::uint32_t span = 0; span < spans_ && !uneven; ++span) uneven = table.first_row[span] % 4 != 0;
+  const bool short_spans = mean_span < tuning_.tile_rows() / 2;
+  row_mode_ = uniform && spans_ > 1 && (short_spans || (uneven && tuning_.across_uneven_spans));
+  if (row_mode_)
+    use_long_tiles(mean_span >= 256 && long_tuning.tile_rows() <= longest_tile_across_spans);
+  else
+    use_long_tiles(mean_span / 4 >= long_tuning.tile_rows());
 }
 
 std::uint32_t RowDomain::groups(std::size_t pass) const {
@@ -206,17 +239,23 @@ void RowDomain::fill(RowsRecord& rows, ColumnRecord* columns) const {
     columns[i].stride = static_cast<std::uint32_t>(columns_[i].view->chunk_list()->chunks.front().byte_stride);
     columns[i].scale = columns_[i].calibration.scale;
     columns[i].offset = columns_[i].calibration.offset;
+    columns[i].first_chunk = first_rows_[i].chunk;
+    columns[i].first_row = first_rows_[i].row;
   }
 }
 
 void RowDomain::relocate(ArgumentRecord& record, std::size_t rows_offset, std::size_t columns_offset) const {
+  record.relocate(rows_offset + offsetof(RowsRecord, tile_span), tile_span_);
   record.relocate(rows_offset + offsetof(RowsRecord, first_tile), first_tile_);
   record.relocate(rows_offset + offsetof(RowsRecord, first_row), first_row_);
   record.relocate(rows_offset + offsetof(RowsRecord, placements), placements_);
   if (latched_) record.relocate_transient(rows_offset + offsetof(RowsRecord, latched), *latched_);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::size_t column = columns_offset + i * sizeof(ColumnRecord);
-    if (tables_[i]) record.relocate(column + offsetof(ColumnRecord, slot), *tables_[i]);
+    if (tables_[i] && (columns_[i].flags & column_entries) != 0)
+      record.relocate_entries(column + offsetof(ColumnRecord, slot), *tables_[i]);
+    else if (tables_[i])
+      record.relocate(column + offsetof(ColumnRecord, slot), *tables_[i]);
     if (strides_[i]) record.relocate(column + offsetof(ColumnRecord, strides), *strides_[i]);
   }
 }

@@ -26,10 +26,13 @@ TESSERA_EXPORT SpanTable make_spans(std::uint64_t rows, const std::vector<std::o
 struct RowTuning {
   std::uint32_t workgroup_size = 256;
   std::uint32_t rows_per_thread = 16;
+  std::uint32_t rows_per_thread_in_long_spans = 0;  ///< where spans hold many such tiles; 0: no difference
   bool wide_access = true;
+  /// Tiles across spans wherever spans begin at any row, not only where spans are short.
+  bool across_uneven_spans = false;
   std::uint32_t tile_rows() const noexcept { return workgroup_size * rows_per_thread; }
 };
-/// GPUs: 256 threads of 16 rows with 16-byte access. CPU-type devices: fewer invocations with more rows each, scalar access.
+/// GPUs: 128 threads of 32 rows, 64 in long spans, with 16-byte access. CPU-type devices: fewer invocations with more rows each, scalar access.
 TESSERA_EXPORT RowTuning default_row_tuning(const Device& device) noexcept;
 
 /// One column of a kernel: a view and how its rows are read; without a view an optional operand that is absent.
@@ -101,6 +104,8 @@ class TESSERA_EXPORT RowDomain {
 
  private:
   void build_spans(const OperationContext& context);
+  /// Across spans or inside them, and how long.
+  void choose_tiles(const SpanTable& table, bool uniform);
   void add_latch(const OperationContext& context, const std::vector<DataView>& counts);
   void fill(RowsRecord& rows, ColumnRecord* columns) const;
   void relocate(ArgumentRecord& record, std::size_t rows_offset, std::size_t columns_offset) const;
@@ -114,9 +119,15 @@ class TESSERA_EXPORT RowDomain {
   std::uint32_t tiles_ = 0;
   std::uint32_t spans_ = 0;
   bool row_mode_ = false;
+  ConstantReference tile_span_;
   ConstantReference first_tile_;
   ConstantReference first_row_;
   ConstantReference placements_;
+  struct FirstRow {
+    std::uint32_t chunk = 0;
+    std::uint32_t row = 0;
+  };
+  std::vector<FirstRow> first_rows_;  ///< per column, in its chunk list
   std::vector<std::optional<TableReference>> tables_;
   std::vector<std::optional<ConstantReference>> strides_;
   std::optional<GraphBuffer> latched_;
@@ -125,5 +136,7 @@ class TESSERA_EXPORT RowDomain {
 /// First specialisation constant that is the operation's own; rows.glsl uses those before.
 inline constexpr std::uint32_t first_own_constant = 12;
 inline constexpr std::size_t largest_column_count = 8;
+/// Rows whose spans rows.glsl finds through shared memory (`group_rows * shared_groups` there).
+inline constexpr std::uint32_t longest_tile_across_spans = 8192;
 
 }  // namespace tessera::detail

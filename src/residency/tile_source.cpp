@@ -73,7 +73,7 @@ const raster::BandInfo& TileSource::band(std::uint32_t number) const {
   return all[number - 1];
 }
 
-void TileSource::read(const ReadRequest& request, std::stop_token stop) const {
+void TileSource::read(const ReadRequest& request, const std::stop_token& stop) const {
   const Side side{"tile_source", name()};
   require_window(side, extent(), request.window);
   require_bands(side, bands(), request.window, request.bands);

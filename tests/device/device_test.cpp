@@ -27,11 +27,10 @@ DeviceInfo described(std::uint32_t index, std::string name, DeviceType type, std
 }
 
 TEST(DeviceSelection, prefers_discrete_then_integrated_then_virtual_then_cpu) {
-  std::vector<DeviceInfo> devices = {described(0, "software", DeviceType::cpu),
-                                     described(1, "guest", DeviceType::virtual_gpu),
-                                     described(2, "laptop", DeviceType::integrated),
-                                     described(3, "card A", DeviceType::discrete),
-                                     described(4, "card B", DeviceType::discrete)};
+  std::vector<DeviceInfo> devices = {
+      described(0, "software", DeviceType::cpu), described(1, "guest", DeviceType::virtual_gpu),
+      described(2, "laptop", DeviceType::integrated), described(3, "card A", DeviceType::discrete),
+      described(4, "card B", DeviceType::discrete)};
   EXPECT_EQ(detail::select_device(devices, {}), 3U);
   devices.resize(3);
   EXPECT_EQ(detail::select_device(devices, {}), 2U);
@@ -46,9 +45,8 @@ TEST(DeviceSelection, matches_name_index_and_type_together) {
   EXPECT_EQ(detail::select_device(devices, {.index = 1}), 1U);
   EXPECT_EQ(detail::select_device(devices, {.name = "aLPHA 2"}), 1U);
   EXPECT_EQ(detail::select_device(devices, {.type = DeviceType::cpu}), 2U);
-  const std::string message = expect_error(ErrorCode::no_device, [&] {
-    detail::select_device(devices, {.name = "Alpha", .type = DeviceType::cpu});
-  });
+  const std::string message = expect_error(
+      ErrorCode::no_device, [&] { detail::select_device(devices, {.name = "Alpha", .type = DeviceType::cpu}); });
   EXPECT_NE(message.find("Beta"), std::string::npos) << message;
   expect_error(ErrorCode::no_device, [] { detail::select_device({}, {}); });
 }
@@ -58,8 +56,8 @@ TEST(DeviceSelection, passes_over_unusable_devices_and_names_what_they_lack) {
       described(0, "old card", DeviceType::discrete, {"scalarBlockLayout", "subgroup shuffle in compute"}),
       described(1, "software", DeviceType::cpu)};
   EXPECT_EQ(detail::select_device(devices, {}), 1U);
-  const std::string message = expect_error(
-      ErrorCode::missing_feature, [&] { detail::select_device(devices, {.index = 0}); });
+  const std::string message =
+      expect_error(ErrorCode::missing_feature, [&] { detail::select_device(devices, {.index = 0}); });
   EXPECT_NE(message.find("scalarBlockLayout"), std::string::npos) << message;
   EXPECT_NE(message.find("subgroup shuffle in compute"), std::string::npos) << message;
 }
@@ -89,8 +87,7 @@ TEST_F(DeviceTest, enumeration_describes_the_open_device) {
 }
 
 TEST_F(DeviceTest, opening_an_absent_device_lists_those_present) {
-  const std::string message = expect_error(
-      ErrorCode::no_device, [] { Device::open({.name = "no such device 97"}); });
+  const std::string message = expect_error(ErrorCode::no_device, [] { Device::open({.name = "no such device 97"}); });
   EXPECT_NE(message.find(device().info().name), std::string::npos) << message;
 }
 
@@ -111,8 +108,8 @@ TEST_F(DeviceTest, validation_messages_reach_the_callback) {
   Buffer buffer = other.allocate(64);
   Encoder encoder = other.encoder();
   const VkBufferCopy nothing{};  // a copy of 0 bytes is not allowed
-  other.state()->functions().vkCmdCopyBuffer(encoder.state().commands(), buffer.state()->buffer,
-                                             buffer.state()->buffer, 1, &nothing);
+  other.state()->functions().vkCmdCopyBuffer(encoder.state().commands(), buffer.state()->buffer, buffer.state()->buffer,
+                                             1, &nothing);
   EXPECT_FALSE(log.take_problems().empty());
 }
 
@@ -127,6 +124,11 @@ TEST_F(DeviceTest, pipeline_cache_survives_and_rejects_foreign_bytes) {
   ASSERT_FALSE(cache.empty());
   Device second = open_device({.pipeline_cache = cache});
   second.state()->compute_pipeline("copy", constants);
+  Device merged = open_device();
+  merged.merge_pipeline_cache(cache);
+  merged.state()->compute_pipeline("copy", constants);
+  EXPECT_GE(merged.pipeline_cache().size(), cache.size());
+  merged.merge_pipeline_cache(std::vector<std::byte>(64, std::byte{7}));
 
   MessageLog log;
   for (std::size_t damage = 0; damage < 4; ++damage) {

@@ -22,7 +22,7 @@ namespace {
 class Application {
  public:
   explicit Application(bool with_features = true) {
-    const VkApplicationInfo info{VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, "application", 1, nullptr, 0,
+    const VkApplicationInfo info{VK_STRUCTURE_TYPE_APPLICATION_INFO,        nullptr, "application", 1, nullptr, 0,
                                  interop::VulkanRequirements::api_version()};
     VkInstanceCreateInfo instance_info{};
     instance_info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;

@@ -29,7 +29,8 @@ bool disjoint(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges) {
 
 TEST_F(MemoryTest, sizes_around_every_border_are_kept_and_aligned) {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::upload, MemoryKind::download}) {
-    for (const std::uint64_t bytes : {0ULL, 1ULL, 4ULL, 255ULL, 256ULL, 257ULL, 65535ULL, 65536ULL, 65537ULL, 1048579ULL}) {
+    for (const std::uint64_t bytes :
+         {0ULL, 1ULL, 4ULL, 255ULL, 256ULL, 257ULL, 65535ULL, 65536ULL, 65537ULL, 1048579ULL}) {
       const Buffer buffer = device().allocate(bytes, {.memory = kind, .name = "sized"});
       EXPECT_EQ(buffer.size(), std::max<std::uint64_t>(bytes, 4));
       EXPECT_EQ(buffer.memory(), kind);
@@ -57,7 +58,8 @@ TEST_F(MemoryTest, random_buffers_never_overlap) {
     live.push_back(own.allocate(bytes + random() % bytes));
     if (round % 100 != 0) continue;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-    for (const Buffer& buffer : live) ranges.emplace_back(buffer.address(), buffer.address() + buffer.state()->capacity);
+    for (const Buffer& buffer : live)
+      ranges.emplace_back(buffer.address(), buffer.address() + buffer.state()->capacity);
     ASSERT_TRUE(disjoint(ranges)) << "round " << round;
   }
   EXPECT_EQ(own.memory().buffer_count, live.size());
@@ -149,10 +151,13 @@ TEST_F(MemoryTest, transfers_work_under_a_tight_limit) {
   std::vector<std::uint32_t> values(100000);
   for (std::size_t index = 0; index < values.size(); ++index) values[index] = static_cast<std::uint32_t>(index * 7);
   const Buffer buffer = own.allocate(values.size() * 4);
+  const Semaphore gate = own.create_semaphore();
+  const std::array wait = {SemaphoreValue{gate, 1}};
   Encoder encoder = own.encoder();
   encoder.fill(buffer, 0, buffer.size(), 1);
-  own.submit(std::move(encoder));
-  own.write(buffer, 0, std::as_bytes(std::span(values)));
+  own.submit(std::move(encoder), {.wait = wait});
+  own.write(buffer, 0, std::as_bytes(std::span(values)));  // behind the fill, which waits
+  gate.signal_from_host(1);
   EXPECT_EQ(download<std::uint32_t>(buffer), values);
 }
 

@@ -88,8 +88,7 @@ TEST_F(SubmissionTest, semaphores_order_host_and_device) {
   EXPECT_EQ(done.value(), 8U);
   EXPECT_EQ(download<std::uint32_t>(buffer, 0, 1).front(), 4U);
   expect_error(ErrorCode::invalid_argument, [&] { gate.signal_from_host(5); });
-  expect_error(ErrorCode::invalid_argument,
-               [&] { device().submit(filling(device(), buffer, 4), {.signal = signal}); });
+  expect_error(ErrorCode::invalid_argument, [&] { device().submit(filling(device(), buffer, 4), {.signal = signal}); });
   expect_error(ErrorCode::missing_operand, [] { Semaphore().value(); });
 }
 
@@ -241,7 +240,8 @@ TEST(AddressHazards, order_all_but_reads) {
   hazards.add(400, 500, RangeAccess::write);
   EXPECT_TRUE(hazards.conflicts(499, 501, RangeAccess::read));
   EXPECT_FALSE(hazards.conflicts(500, 501, RangeAccess::read));
-  for (std::uint64_t range = 0; !hazards.full(); ++range) hazards.add(range * 1000, range * 1000 + 1, RangeAccess::read);
+  for (std::uint64_t range = 0; !hazards.full(); ++range)
+    hazards.add(range * 1000, range * 1000 + 1, RangeAccess::read);
   hazards.clear();
   EXPECT_TRUE(hazards.empty());
 }

@@ -35,7 +35,8 @@ class GraphConditions : public GraphFixture {
 TEST_F(GraphConditions, BodyRunsOnlyWhenThePredicateIsNotZero) {
   Built built = build(3, [](Graph& graph, const auto& at) {
     // Initialisation stands inside the body: when it is skipped, old contents stay.
-    graph.add(Conditional{.id = "if", .predicate = at(0), .body = {set_word(at(1), 100), add_word(at(1), 1), add_word(at(2), 1)}});
+    graph.add(Conditional{
+        .id = "if", .predicate = at(0), .body = {set_word(at(1), 100), add_word(at(1), 1), add_word(at(2), 1)}});
   });
   EXPECT_EQ(run(built, {1, 7, 5}), (Words{1, 101, 6}));
   EXPECT_EQ(run(built, {0, 7, 5}), (Words{0, 7, 5}));
@@ -45,7 +46,8 @@ TEST_F(GraphConditions, BodyRunsOnlyWhenThePredicateIsNotZero) {
 
 TEST_F(GraphConditions, ABodyThatOverwritesItsPredicateRunsToItsEnd) {
   Built built = build(3, [](Graph& graph, const auto& at) {
-    graph.add(Conditional{.predicate = at(0), .body = {add_word(at(1), 1), set_word(at(0), 0), add_word(at(1), 1), add_word(at(2), 1)}});
+    graph.add(Conditional{.predicate = at(0),
+                          .body = {add_word(at(1), 1), set_word(at(0), 0), add_word(at(1), 1), add_word(at(2), 1)}});
     graph.add(Conditional{.predicate = at(0), .body = {add_word(at(2), 100)}});  // reads what the first body wrote
   });
   EXPECT_EQ(run(built, {1, 0, 0}), (Words{0, 2, 1}));
@@ -55,8 +57,7 @@ TEST_F(GraphConditions, ABodyThatOverwritesItsPredicateRunsToItsEnd) {
 TEST_F(GraphConditions, NestedConditionsAreJoined) {
   Built built = build(5, [](Graph& graph, const auto& at) {
     graph.add(Conditional{.predicate = at(0),
-                          .body = {add_word(at(2), 1),
-                                   Conditional{.predicate = at(1), .body = {add_word(at(3), 1)}},
+                          .body = {add_word(at(2), 1), Conditional{.predicate = at(1), .body = {add_word(at(3), 1)}},
                                    Composite{.id = "rest", .operations = {add_word(at(4), 1)}}}});
   });
   EXPECT_EQ(run(built, {0, 0, 0, 0, 0}), (Words{0, 0, 0, 0, 0}));
@@ -91,7 +92,8 @@ TEST_F(GraphConditions, LoopsWithoutPredicateRunEveryRound) {
   });
   EXPECT_EQ(run(built, {0, 0}), (Words{10, 5}));
   const std::vector<std::string>& order = built.compiled.statistics().node_order;
-  EXPECT_EQ(std::count_if(order.begin(), order.end(), [](const std::string& id) { return id.ends_with("add word/add"); }), 5);
+  EXPECT_EQ(
+      std::count_if(order.begin(), order.end(), [](const std::string& id) { return id.ends_with("add word/add"); }), 5);
   EXPECT_NE(std::find(order.begin(), order.end(), "loop#3/add word/add"), order.end());
 }
 
@@ -121,23 +123,30 @@ TEST_F(GraphConditions, TheFirstRoundsRunWithoutAsking) {
   EXPECT_EQ(run(built, {0, 0, 77}), (Words{0, 2, 2}));
   EXPECT_EQ(run(built, {1, 0, 77}), (Words{1, 4, 4}));
   Built all = build(3, [](Graph& graph, const auto& at) {
-    graph.add(Loop{.maximum_iterations = 3, .minimum_iterations = 3, .predicate = at(0), .iterations = at(2), .body = {add_word(at(1), 1)}});
+    graph.add(Loop{.maximum_iterations = 3,
+                   .minimum_iterations = 3,
+                   .predicate = at(0),
+                   .iterations = at(2),
+                   .body = {add_word(at(1), 1)}});
   });
   EXPECT_EQ(run(all, {0, 0, 77}), (Words{0, 3, 3}));
 }
 
-TEST_F(GraphConditions, OnceOutALoopStaysOut) {
-  // The predicate is 1, 0, 1, 2 ... at the rounds' beginnings if every round ran. The first zero must end the loop, though a node
-  // beside the body sets the predicate again: here an outer loop that runs the inner one twice, each time from the start.
+TEST_F(GraphConditions, AnInnerLoopStartsAnewInEveryRound) {
+  // The inner loop ends after one round of its four; the next outer round sets its predicate again.
   Built built = build(4, [](Graph& graph, const auto& at) {
-    const Loop inner{.maximum_iterations = 4, .predicate = at(0), .iterations = at(3), .body = {add_word(at(1), 1), add_word(at(0), minus_one)}};
+    const Loop inner{.maximum_iterations = 4,
+                     .predicate = at(0),
+                     .iterations = at(3),
+                     .body = {add_word(at(1), 1), add_word(at(0), minus_one)}};
     graph.add(Loop{.maximum_iterations = 2, .body = {set_word(at(0), 1), inner, add_word(at(2), 1)}});
   });
   EXPECT_EQ(run(built, {0, 0, 0, 0}), (Words{0, 2, 2, 1}));
 }
 
 TEST_F(GraphConditions, NestedLoopsFollowTheTruthTable) {
-  // Outer rounds: word 0 counts down. Inner rounds: word 1 is set to word 3's value at each outer round and counts down.
+  // Outer rounds: word 0 counts down. Inner rounds: word 1 is set to word 3's value at each outer round and counts
+  // down.
   const auto build_nested = [] {
     return build(8, [](Graph& graph, const auto& at) {
       const Loop inner{.id = "inner",
@@ -145,12 +154,15 @@ TEST_F(GraphConditions, NestedLoopsFollowTheTruthTable) {
                        .predicate = at(1),
                        .iterations = at(5),
                        .body = {add_word(at(2), 1), add_word(at(1), minus_one)}};
-      graph.add(Loop{.id = "outer",
-                     .maximum_iterations = 3,
-                     .predicate = at(0),
-                     .iterations = at(4),
-                     .body = {CopyNode{.source = at(3).buffer, .source_offset = 12, .target = at(1).buffer, .target_offset = 4, .bytes = 4},
-                              inner, add_word(at(0), minus_one)}});
+      graph.add(Loop{
+          .id = "outer",
+          .maximum_iterations = 3,
+          .predicate = at(0),
+          .iterations = at(4),
+          .body = {
+              CopyNode{
+                  .source = at(3).buffer, .source_offset = 12, .target = at(1).buffer, .target_offset = 4, .bytes = 4},
+              inner, add_word(at(0), minus_one)}});
     });
   };
   Built built = build_nested();
@@ -178,9 +190,10 @@ TEST_F(GraphConditions, NestedLoopsFollowTheTruthTable) {
 
 TEST_F(GraphConditions, ACounterInsideAFalseConditionIsNotWritten) {
   Built built = build(4, [](Graph& graph, const auto& at) {
-    graph.add(Conditional{.predicate = at(0),
-                          .body = {Loop{.maximum_iterations = 3, .predicate = at(1), .iterations = at(2), .body = {add_word(at(3), 1)}},
-                                   Loop{.maximum_iterations = 2, .body = {add_word(at(3), 10)}}}});
+    graph.add(Conditional{
+        .predicate = at(0),
+        .body = {Loop{.maximum_iterations = 3, .predicate = at(1), .iterations = at(2), .body = {add_word(at(3), 1)}},
+                 Loop{.maximum_iterations = 2, .body = {add_word(at(3), 10)}}}});
   });
   EXPECT_EQ(run(built, {0, 1, 55, 0}), (Words{0, 1, 55, 0}));
   EXPECT_EQ(run(built, {1, 0, 55, 0}), (Words{1, 0, 0, 20}));
@@ -189,8 +202,10 @@ TEST_F(GraphConditions, ACounterInsideAFalseConditionIsNotWritten) {
 
 TEST_F(GraphConditions, CopiesInsideABodyAreGated) {
   Built built = build(3, [](Graph& graph, const auto& at) {
-    graph.add(Conditional{.predicate = at(0),
-                          .body = {CopyNode{.source = at(1).buffer, .source_offset = 4, .target = at(2).buffer, .target_offset = 8, .bytes = 4}}});
+    graph.add(Conditional{
+        .predicate = at(0),
+        .body = {CopyNode{
+            .source = at(1).buffer, .source_offset = 4, .target = at(2).buffer, .target_offset = 8, .bytes = 4}}});
   });
   EXPECT_EQ(run(built, {0, 5, 6}), (Words{0, 5, 6}));
   EXPECT_EQ(run(built, {2, 5, 6}), (Words{2, 5, 5}));
@@ -216,7 +231,8 @@ TEST_F(GraphConditions, OperationsReadTheConditionThemselves) {
       // Such a dispatch runs whatever the predicate is; here it writes down the word that says so.
       first_words(VectorView(*sink.condition()), target, {}, detail::Gating::by_operation).lower(sink);
     };
-    graph.add(Conditional{.predicate = at(0), .body = {TestOperation{.name = "reader", .lower = lower}, add_word(at(2), 1)}});
+    graph.add(
+        Conditional{.predicate = at(0), .body = {TestOperation{.name = "reader", .lower = lower}, add_word(at(2), 1)}});
   });
   EXPECT_EQ(run(built, {5, 9, 0}), (Words{5, 1, 1}));
   EXPECT_EQ(run(built, {0, 9, 0}), (Words{0, 0, 0}));
@@ -227,16 +243,21 @@ TEST_F(GraphConditions, RejectsBadConditionsAndLoops) {
   const GraphBuffer buffer = graph.transient(64);
   const DataView one = word(buffer);
   const OperationList body{add_word(word(buffer, 1), 1)};
-  expect_error(ErrorCode::format_mismatch, [&] { graph.add(Conditional{.predicate = buffer.view<float>(1), .body = body}); });
-  expect_error(ErrorCode::format_mismatch, [&] { graph.add(Conditional{.predicate = buffer.view<std::uint32_t>(2), .body = body}); });
+  expect_error(ErrorCode::format_mismatch,
+               [&] { graph.add(Conditional{.predicate = buffer.view<float>(1), .body = body}); });
+  expect_error(ErrorCode::format_mismatch,
+               [&] { graph.add(Conditional{.predicate = buffer.view<std::uint32_t>(2), .body = body}); });
   expect_error(ErrorCode::invalid_argument, [&] { graph.add(Loop{.maximum_iterations = 0, .body = body}); });
-  expect_error(ErrorCode::invalid_argument,
-               [&] { graph.add(Loop{.maximum_iterations = 2, .minimum_iterations = 3, .predicate = one, .body = body}); });
-  expect_error(ErrorCode::alias, [&] { graph.add(Loop{.maximum_iterations = 2, .predicate = one, .iterations = one, .body = body}); });
+  expect_error(ErrorCode::invalid_argument, [&] {
+    graph.add(Loop{.maximum_iterations = 2, .minimum_iterations = 3, .predicate = one, .body = body});
+  });
+  expect_error(ErrorCode::alias,
+               [&] { graph.add(Loop{.maximum_iterations = 2, .predicate = one, .iterations = one, .body = body}); });
   const CustomNode custom{.id = "mine", .record = [](Encoder&, const NodeContext&) {}};
   expect_error(ErrorCode::unsupported_operation, [&] { graph.add(Conditional{.predicate = one, .body = {custom}}); });
-  expect_error(ErrorCode::unsupported_operation,
-               [&] { graph.add(Loop{.maximum_iterations = 2, .predicate = one, .body = {Composite{.operations = {custom}}}}); });
+  expect_error(ErrorCode::unsupported_operation, [&] {
+    graph.add(Loop{.maximum_iterations = 2, .predicate = one, .body = {Composite{.operations = {custom}}}});
+  });
   Graph other(device());
   expect_error(ErrorCode::foreign_graph, [&] { other.add(Conditional{.predicate = one, .body = {}}); });
 }

@@ -17,9 +17,8 @@ class GraphExecution : public GraphFixture {
   static std::vector<detail::ScheduleResource> resources_of(const detail::Program& program) {
     std::vector<detail::ScheduleResource> resources;
     for (const detail::GraphResource& resource : program.parts.resources) {
-      resources.push_back({.id = resource.id,
-                           .transient = resource.kind == detail::ResourceKind::transient,
-                           .bytes = resource.bytes});
+      resources.push_back(
+          {.id = resource.id, .transient = resource.kind == detail::ResourceKind::transient, .bytes = resource.bytes});
     }
     return resources;
   }
@@ -35,7 +34,8 @@ TEST_F(GraphExecution, CopiesAndFillsEveryAlignment) {
   const ImportedBuffer to = graph.import(target);
   // One import is 16-byte aligned, the other not; then both are; then a fill in the middle.
   graph.add(CopyNode{.source = from, .source_offset = 4, .target = to, .target_offset = 8, .bytes = 4 * 9001});
-  graph.add(CopyNode{.source = from, .source_offset = 4 * 10000, .target = to, .target_offset = 4 * 10000, .bytes = 4 * 10011});
+  graph.add(CopyNode{
+      .source = from, .source_offset = 4 * 10000, .target = to, .target_offset = 4 * 10000, .bytes = 4 * 10011});
   graph.add(FillNode{.target = to, .offset = 4 * 15001, .bytes = 4 * 4099, .word = 7});
   CompiledGraph compiled = graph.compile();
   execute(compiled);
@@ -52,7 +52,8 @@ TEST_F(GraphExecution, RejectsBadCopiesAndFills) {
   const GraphBuffer buffer = graph.transient(64);
   const auto copy = [&](std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
     return [=, &graph] {
-      graph.add(CopyNode{.source = buffer, .source_offset = from, .target = buffer, .target_offset = to, .bytes = bytes});
+      graph.add(
+          CopyNode{.source = buffer, .source_offset = from, .target = buffer, .target_offset = to, .bytes = bytes});
     };
   };
   EXPECT_NO_THROW(copy(0, 32, 32)());
@@ -61,7 +62,8 @@ TEST_F(GraphExecution, RejectsBadCopiesAndFills) {
   expect_error(ErrorCode::layout_mismatch, copy(2, 32, 4));
   expect_error(ErrorCode::layout_mismatch, copy(0, 32, 3));
   expect_error(ErrorCode::range_out_of_bounds, copy(0, 36, 32));
-  expect_error(ErrorCode::range_out_of_bounds, [&] { graph.add(FillNode{.target = buffer, .offset = 64, .bytes = 4}); });
+  expect_error(ErrorCode::range_out_of_bounds,
+               [&] { graph.add(FillNode{.target = buffer, .offset = 64, .bytes = 4}); });
   expect_error(ErrorCode::layout_mismatch, [&] { graph.add(FillNode{.target = buffer, .offset = 2, .bytes = 4}); });
 }
 
@@ -209,7 +211,8 @@ TEST_F(GraphExecution, TimesEveryNode) {
   Graph graph(device());
   const ImportedBuffer import = graph.import(buffer);
   graph.add(add_word(word(import), 1, "first"));
-  graph.add(HostConditional{.id = "never", .evaluate = [](const std::any&) { return false; }, .body = {add_word(word(import), 50)}});
+  graph.add(HostConditional{
+      .id = "never", .evaluate = [](const std::any&) { return false; }, .body = {add_word(word(import), 50)}});
   graph.add(add_word(word(import), 1, "last"));
   CompiledGraph compiled = graph.compile();
   Encoder encoder = device().encoder();

@@ -47,7 +47,8 @@ class GraphFixture : public DeviceFixture {
     return buffer.view<std::uint32_t>(1, {.byte_offset = 4 * index});
   }
   /// Encodes, submits and waits.
-  static Encoding execute(CompiledGraph& graph, std::vector<Rebinding> rebindings = {}, const EncodeOptions& options = {});
+  static Encoding execute(CompiledGraph& graph, std::vector<Rebinding> rebindings = {},
+                          const EncodeOptions& options = {});
 };
 
 }  // namespace tessera::test

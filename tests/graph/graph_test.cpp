@@ -14,8 +14,10 @@ class GraphTest : public GraphFixture {};
 TEST_F(GraphTest, TheSameChunksAreOneImport) {
   const Buffer buffer = words({1, 2, 3, 4});
   Graph graph(device());
-  const Vector vector(Format::uint32, {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 8, .length = 2}});
-  const Vector equal(Format::uint32, {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 8, .length = 2}});
+  const Vector vector(Format::uint32,
+                      {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 8, .length = 2}});
+  const Vector equal(Format::uint32,
+                     {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 8, .length = 2}});
   const Vector other(Format::uint32, {{.buffer = buffer, .length = 4}});
   const ImportedVector first = graph.import(vector);
   EXPECT_EQ(graph.import(vector).import_index(), first.import_index());
@@ -41,7 +43,8 @@ TEST_F(GraphTest, RejectsForeignDevicesAndGraphs) {
   Graph other(device());
   const Buffer there = elsewhere.allocate(4);
   expect_error(ErrorCode::foreign_device, [&] { graph.import(there); });
-  expect_error(ErrorCode::foreign_device, [&] { graph.import(Vector(Format::uint32, {{.buffer = there, .length = 1}})); });
+  expect_error(ErrorCode::foreign_device,
+               [&] { graph.import(Vector(Format::uint32, {{.buffer = there, .length = 1}})); });
   expect_error(ErrorCode::missing_operand, [&] { graph.import(Buffer{}); });
   const GraphBuffer foreign = other.transient(16);
   expect_error(ErrorCode::foreign_graph, [&] { graph.add(set_word(foreign.view<std::uint32_t>(1), 1)); });
@@ -88,8 +91,8 @@ TEST_F(GraphTest, ExplicitIdsAreUniqueAndOthersAreMadeSo) {
   graph.add(Composite{.operations = {add_word(target, 1, "bare")}});
   const CompiledGraph compiled = graph.compile();
   EXPECT_EQ(compiled.statistics().node_order,
-            (std::vector<std::string>{"mine/add", "add word/add", "add word-2/add", "group/again/add", "group/again-2/add",
-                                      "bare/add"}));
+            (std::vector<std::string>{"mine/add", "add word/add", "add word-2/add", "group/again/add",
+                                      "group/again-2/add", "bare/add"}));
 }
 
 TEST_F(GraphTest, NestedGroupsKeepOrderAndAddNoNodes) {
@@ -119,9 +122,8 @@ TEST_F(GraphTest, AFailingOperationLeavesNothingBehind) {
   EXPECT_THROW(graph.add(Composite{.id = "group", .operations = {add_word(target, 1), operation}}), std::runtime_error);
   // Names, imports and scratch of the failed operation are free again.
   graph.transient(4, "failing/scratch");
-  graph.add(TestOperation{.name = "failing", .lower = [&](detail::NodeSink& sink) {
-                            sink.add(Operation(add_word(target, 2)), "first");
-                          },
+  graph.add(TestOperation{.name = "failing",
+                          .lower = [&](detail::NodeSink& sink) { sink.add(Operation(add_word(target, 2)), "first"); },
                           .id = "failing"});
   CompiledGraph compiled = graph.compile();
   EXPECT_EQ(compiled.statistics().node_order, std::vector<std::string>{"failing/first/add"});
@@ -132,7 +134,8 @@ TEST_F(GraphTest, AFailingOperationLeavesNothingBehind) {
 
 TEST_F(GraphTest, TransientLikeMirrorsChunks) {
   Graph graph(device());
-  const ImportedVector shape = graph.declare({.id = "shape", .format = Format::float32, .chunk_lengths = {0, 3, 0, 5, 0}});
+  const ImportedVector shape =
+      graph.declare({.id = "shape", .format = Format::float32, .chunk_lengths = {0, 3, 0, 5, 0}});
   const VectorView scratch = graph.transient_like(shape, Format::uint32, "scratch");
   ASSERT_EQ(scratch.chunk_list()->chunks.size(), 5U);
   EXPECT_EQ(scratch.length(), 8U);

@@ -24,7 +24,8 @@ TEST_F(GraphHostNodes, HostConditionsDecideAtEncoding) {
   graph.add(HostConditional{
       .id = "outer",
       .evaluate = bit(1),
-      .body = {add_word(word(import), 10), HostConditional{.id = "inner", .evaluate = bit(2), .body = {add_word(word(import), 100)}}}});
+      .body = {add_word(word(import), 10),
+               HostConditional{.id = "inner", .evaluate = bit(2), .body = {add_word(word(import), 100)}}}});
   graph.add(CopyNode{.source = import, .target = import, .target_offset = 4, .bytes = 4});
   CompiledGraph compiled = graph.compile();
   const std::uint32_t expected[] = {1, 11, 1, 111};
@@ -47,8 +48,9 @@ TEST_F(GraphHostNodes, HostConditionsAndDeviceConditionsMix) {
   graph.add(HostConditional{.id = "host",
                             .evaluate = asked,
                             .body = {Conditional{.predicate = word(import), .body = {add_word(word(import, 1), 1)}}}});
-  graph.add(Conditional{.predicate = word(import),
-                        .body = {HostConditional{.id = "host", .evaluate = asked, .body = {add_word(word(import, 1), 10)}}}});
+  graph.add(
+      Conditional{.predicate = word(import),
+                  .body = {HostConditional{.id = "host", .evaluate = asked, .body = {add_word(word(import, 1), 10)}}}});
   CompiledGraph compiled = graph.compile();
   execute(compiled, {}, {.parameters = false});
   EXPECT_EQ(read_word(buffer, 4), 0U);
@@ -65,10 +67,11 @@ TEST_F(GraphHostNodes, AThrowingConditionAbandonsTheEncodingOnly) {
   Graph graph(device());
   bool fail = true;
   graph.add(HostConditional{.id = "host",
-                            .evaluate = [&](const std::any&) {
-                              if (fail) throw std::runtime_error("not now");
-                              return true;
-                            },
+                            .evaluate =
+                                [&](const std::any&) {
+                                  if (fail) throw std::runtime_error("not now");
+                                  return true;
+                                },
                             .body = {add_word(word(graph.import(buffer)), 1)}});
   CompiledGraph compiled = graph.compile();
   Encoder encoder = device().encoder();
@@ -87,14 +90,15 @@ TEST_F(GraphHostNodes, CustomNodesRecordBetweenOthers) {
   const ImportedBuffer import = graph.import(buffer);
   const DataView scratch = graph.transient_view(Format::uint32, 1);
   graph.add(add_word(word(import), 1, "before"));
-  graph.add(CustomNode{.id = "mine",
-                       .uses = {{.view = word(import), .access = NodeAccess::read}, {.view = scratch, .access = NodeAccess::write}},
-                       .record = [=](Encoder& encoder, const NodeContext& context) {
-                         const Chunk from = context.chunks(VectorView(word(import))).front();
-                         const Chunk to = context.chunks(VectorView(scratch)).front();
-                         encoder.copy(from.buffer, from.byte_offset, to.buffer, to.byte_offset, 4);
-                         EXPECT_EQ(std::any_cast<int>(context.parameters()), 3);
-                       }});
+  graph.add(CustomNode{
+      .id = "mine",
+      .uses = {{.view = word(import), .access = NodeAccess::read}, {.view = scratch, .access = NodeAccess::write}},
+      .record = [=](Encoder& encoder, const NodeContext& context) {
+        const Chunk from = context.chunks(VectorView(word(import))).front();
+        const Chunk to = context.chunks(VectorView(scratch)).front();
+        encoder.copy(from.buffer, from.byte_offset, to.buffer, to.byte_offset, 4);
+        EXPECT_EQ(std::any_cast<int>(context.parameters()), 3);
+      }});
   graph.add(add_word(scratch, 100, "after"));
   graph.add(CopyNode{.source = scratch.buffer, .target = import, .target_offset = 4, .bytes = 4});
   CompiledGraph compiled = graph.compile();
@@ -113,7 +117,9 @@ TEST_F(GraphHostNodes, CustomNodesNameWhatTheyWaitFor) {
     for (const CustomNode& node : nodes) graph.add(node);
     return graph.compile().statistics().node_order;
   };
-  EXPECT_EQ(order({{.id = "a", .depends_on = {"c"}, .record = nothing}, {.id = "b", .record = nothing}, {.id = "c", .record = nothing}}),
+  EXPECT_EQ(order({{.id = "a", .depends_on = {"c"}, .record = nothing},
+                   {.id = "b", .record = nothing},
+                   {.id = "c", .record = nothing}}),
             (std::vector<std::string>{"b", "c", "a"}));
   expect_error(ErrorCode::unknown_id, [&] { order({{.id = "a", .depends_on = {"z"}, .record = nothing}}); });
   expect_error(ErrorCode::dependency_cycle, [&] {
@@ -130,9 +136,8 @@ TEST_F(GraphHostNodes, StepsCoverTheGraphInOrder) {
   graph.add(set_word(scratch, 1));
   for (int index = 0; index < 5; ++index) graph.add(add_word(scratch, 10));
   int asked = 0;
-  graph.add(HostConditional{.id = "host",
-                            .evaluate = [&](const std::any&) { return ++asked == 1; },
-                            .body = {add_word(scratch, 100)}});
+  graph.add(HostConditional{
+      .id = "host", .evaluate = [&](const std::any&) { return ++asked == 1; }, .body = {add_word(scratch, 100)}});
   graph.add(CopyNode{.source = scratch.buffer, .target = import, .bytes = 4});
   CompiledGraph compiled = graph.compile();
   Execution execution = compiled.execute_in_steps({.invocations = 64});
@@ -158,7 +163,8 @@ TEST_F(GraphHostNodes, InspectionNamesWhatWasCompiled) {
   const ImportedVector declared = graph.declare({.id = "column", .format = Format::float32, .chunk_lengths = {3, 4}});
   const DataView scratch = graph.transient_view(Format::uint32, 2, "scratch");
   graph.add(first_words(declared, scratch, "collect words"));
-  graph.add(HostConditional{.id = "sometimes", .evaluate = [](const std::any&) { return true; }, .body = {add_word(scratch, 1)}});
+  graph.add(HostConditional{
+      .id = "sometimes", .evaluate = [](const std::any&) { return true; }, .body = {add_word(scratch, 1)}});
   const CompiledGraph compiled = graph.compile();
   const std::string json = compiled.inspect_json();
   for (const char* text : {"\"column\"", "\"scratch\"", "collect words/collect", "sometimes", "\"schema\""}) {

@@ -249,6 +249,11 @@ class RandomExecutions : public GraphFixture {
     EXPECT_THAT(check_recording({program.schedule_nodes, resources, program.schedule.placement}, scene.recorded),
                 testing::IsEmpty());
     EXPECT_THAT(check_schedule(program.schedule_nodes, resources, program.schedule), testing::IsEmpty());
+    // Without barriers it must not pass, else the check says nothing.
+    std::erase_if(scene.recorded,
+                  [](const auto& command) { return command.kind == detail::RecordedCommand::Kind::barrier; });
+    EXPECT_THAT(check_recording({program.schedule_nodes, resources, program.schedule.placement}, scene.recorded),
+                testing::Not(testing::IsEmpty()));
   }
 };
 

@@ -61,7 +61,8 @@ TEST_F(GraphRebinding, RejectsWhatDoesNotFitAndStaysUsable) {
   const Buffer buffer = words(counted(64));
   const Buffer result = words({0, 0});
   Graph graph(device());
-  const ImportedVector source = graph.import(Vector(Format::uint32, {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 64, .length = 3}}));
+  const ImportedVector source = graph.import(
+      Vector(Format::uint32, {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 64, .length = 3}}));
   const ImportedBuffer target = graph.import(result);
   graph.add(first_words(source, target.view<std::uint32_t>(2)));
   CompiledGraph compiled = graph.compile();
@@ -93,14 +94,18 @@ TEST_F(GraphRebinding, RejectsWhatDoesNotFitAndStaysUsable) {
                encode(rebind(source, tessera::upload<std::uint32_t>(elsewhere, counted(2), counted(3)))));
   expect_error(ErrorCode::foreign_graph, encode(rebind(foreign, words({0, 0}))));
   expect_error(ErrorCode::unknown_id, encode({.import_index = 9, .buffer = result}));
-  expect_error(ErrorCode::format_mismatch, encode({.import_index = target.import_index(), .vector = Vector(Format::uint32, {})}));
+  expect_error(ErrorCode::format_mismatch,
+               encode({.import_index = target.import_index(), .vector = Vector(Format::uint32, {})}));
   expect_error(ErrorCode::format_mismatch, encode({.import_index = source.import_index(), .buffer = result}));
   expect_error(ErrorCode::surplus_operand,
-               encode(rebind(source, Vector(Format::uint32, {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 64, .length = 3}},
-                                            CountWord{.buffer = buffer}))));
+               encode(rebind(
+                   source, Vector(Format::uint32,
+                                  {{.buffer = buffer, .length = 2}, {.buffer = buffer, .byte_offset = 64, .length = 3}},
+                                  CountWord{.buffer = buffer}))));
   Encoder encoder = device().encoder();
-  expect_error(ErrorCode::duplicate_id,
-               [&] { compiled.encode(encoder, {rebind(target, words({0, 0})), rebind(target, words({0, 0}))}); });
+  expect_error(ErrorCode::duplicate_id, [&] {
+    compiled.encode(encoder, {rebind(target, words({0, 0})), rebind(target, words({0, 0}))});
+  });
   execute(compiled);
   EXPECT_EQ(read(result), (std::vector<std::uint32_t>{0, 16}));
 }
@@ -116,8 +121,9 @@ TEST_F(GraphRebinding, DeclaredImportsMustBeBound) {
   const Buffer result = words({0, 0});
   Encoder encoder = device().encoder();
   expect_error(ErrorCode::unbound_import, [&] { compiled.encode(encoder); });
-  const std::string text = expect_error(
-      ErrorCode::unbound_import, [&] { compiled.encode(encoder, {rebind(source, vector), rebind(target, result)}); });
+  const std::string text = expect_error(ErrorCode::unbound_import, [&] {
+    compiled.encode(encoder, {rebind(source, vector), rebind(target, result)});
+  });
   EXPECT_NE(text.find("unused"), std::string::npos);
 }
 
@@ -139,8 +145,9 @@ TEST_F(GraphRebinding, CountWordsAreReplacedWithTheirVector) {
   execute(compiled, {rebind(source, vector(second_count, 4))});
   EXPECT_EQ(read_word(result), 2U);
   Encoder encoder = device().encoder();
-  expect_error(ErrorCode::missing_operand,
-               [&] { compiled.encode(encoder, {rebind(source, Vector(Format::uint32, {{.buffer = rows, .length = 4}}))}); });
+  expect_error(ErrorCode::missing_operand, [&] {
+    compiled.encode(encoder, {rebind(source, Vector(Format::uint32, {{.buffer = rows, .length = 4}}))});
+  });
 }
 
 TEST_F(GraphRebinding, OverlapIsRejectedOnlyWhereSomethingIsWritten) {
@@ -155,7 +162,11 @@ TEST_F(GraphRebinding, OverlapIsRejectedOnlyWhereSomethingIsWritten) {
     const ImportedVector source = graph.import(read);
     const ImportedVector target = graph.import(written);
     const detail::GraphChunk& chunk = target.view().chunk_list()->chunks.front();
-    const DataView first{.buffer = GraphBuffer(graph.identity(), chunk.resource, 4), .format = Format::uint32, .length = 1, .byte_offset = 0, .byte_stride = 4};
+    const DataView first{.buffer = GraphBuffer(graph.identity(), chunk.resource, 4),
+                         .format = Format::uint32,
+                         .length = 1,
+                         .byte_offset = 0,
+                         .byte_stride = 4};
     graph.add(first_words(source, first));
     return std::tuple(graph.compile(), source, target);
   };
@@ -186,10 +197,15 @@ TEST_F(GraphRebinding, OverlapIsRejectedOnlyWhereSomethingIsWritten) {
 TEST_F(GraphRebinding, InterleavedColumnsDoNotOverlap) {
   const Buffer pairs = words({1, 2, 3, 4, 5, 6});
   Graph graph(device());
-  const ImportedVector x = graph.import(Vector(Format::uint32, {{.buffer = pairs, .byte_offset = 0, .length = 3, .byte_stride = 8}}));
-  const ImportedVector y = graph.import(Vector(Format::uint32, {{.buffer = pairs, .byte_offset = 4, .length = 3, .byte_stride = 8}}));
+  const ImportedVector x =
+      graph.import(Vector(Format::uint32, {{.buffer = pairs, .byte_offset = 0, .length = 3, .byte_stride = 8}}));
+  const ImportedVector y =
+      graph.import(Vector(Format::uint32, {{.buffer = pairs, .byte_offset = 4, .length = 3, .byte_stride = 8}}));
   const DataView first{.buffer = GraphBuffer(graph.identity(), y.view().chunk_list()->chunks.front().resource, 4),
-                       .format = Format::uint32, .length = 1, .byte_offset = 0, .byte_stride = 4};
+                       .format = Format::uint32,
+                       .length = 1,
+                       .byte_offset = 0,
+                       .byte_stride = 4};
   graph.add(first_words(x, first));
   CompiledGraph compiled = graph.compile();
   execute(compiled);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <limits>
 #include <tessera/error.hpp>
 
@@ -264,13 +264,14 @@ TEST(SchedulePlacement, RejectsScratchBeyond64Bits) {
 TEST(Schedule, LargeGraphsTakeLittleTime) {
   constexpr std::uint32_t node_count = 10000;
   const auto timed = [](const std::vector<ScheduleNode>& nodes, const std::vector<ScheduleResource>& resources) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     EXPECT_EQ(make_schedule(nodes, resources).order.size(), nodes.size());
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
   std::vector<ScheduleResource> resources = imports(1000);
-  for (std::uint32_t index = 0; index < node_count; ++index)
+  for (std::uint32_t index = 0; index < node_count; ++index) {
     resources.push_back({"t" + std::to_string(index), true, 4096});
+  }
   std::vector<ScheduleNode> random;
   std::vector<ScheduleNode> chain;
   std::vector<ScheduleNode> slices;
@@ -285,11 +286,10 @@ TEST(Schedule, LargeGraphsTakeLittleTime) {
     slices.push_back(node("n", {part(0, index, index + 1, Access::write), part(1, 0, node_count, Access::read)}));
   }
   slices.push_back(node("all", {part(0, 0, node_count, Access::read), part(1, 0, node_count, Access::write)}));
-  // Far above what it takes (tens of milliseconds), far below what a quadratic method takes.
+  // Generous: optimized, each takes tens of milliseconds.
   EXPECT_LT(timed(random, resources), 2.0);
   EXPECT_LT(timed(chain, resources), 2.0);
   EXPECT_LT(timed(slices, resources), 2.0);
-  RecordProperty("nodes", static_cast<int>(node_count));
 }
 
 }  // namespace

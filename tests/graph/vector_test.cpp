@@ -67,11 +67,15 @@ TEST_F(VectorTest, RejectsChunksOfSeveralDevices) {
 
 TEST_F(VectorTest, SameChunksByIdentityOrValue) {
   const Buffer buffer = device().allocate(64);
-  const Vector vector(Format::uint32, {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 16, .length = 2}});
+  const Vector vector(Format::uint32,
+                      {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 16, .length = 2}});
   const Vector copy = vector;
-  const Vector equal(Format::uint32, {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 16, .length = 2}});
-  const Vector shifted(Format::uint32, {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 20, .length = 2}});
-  const Vector other_format(Format::float32, {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 16, .length = 2}});
+  const Vector equal(Format::uint32,
+                     {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 16, .length = 2}});
+  const Vector shifted(Format::uint32,
+                       {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 20, .length = 2}});
+  const Vector other_format(Format::float32,
+                            {{.buffer = buffer, .length = 3}, {.buffer = buffer, .byte_offset = 16, .length = 2}});
   EXPECT_TRUE(vector.same_chunks(copy));
   EXPECT_TRUE(vector.same_chunks(equal));
   EXPECT_FALSE(vector.same_chunks(shifted));

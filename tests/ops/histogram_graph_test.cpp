@@ -89,7 +89,7 @@ TEST_F(HistogramGraphTest, CountsRawValuesUnlessAskedForCalibratedOnes) {
 
   const Vector calibrated = rows_of<float>(2);
   const auto ask = [&](Histogram& histogram) { histogram.values = Histogram::Values::calibrated; };
-  EXPECT_EQ(run_with(source, 2, Histogram::Domain{-5, 5}, ask), (Counts{2, 1}));
+  EXPECT_EQ(run_with(source, 2, Histogram::Domain{-5, 5}, ask), (Counts{1, 2}));
   const Counts counts = run_with(source, 4, Histogram::AutomaticDomain{}, [&](Histogram& histogram) {
     ask(histogram);
     histogram.domain_output = calibrated;
@@ -275,14 +275,25 @@ TEST_F(HistogramErrors, NameShapesAndFormats) {
 }
 
 TEST_F(HistogramErrors, NameAliases) {
-  expect(ErrorCode::alias, words, Vector(Format::uint32, {Chunk{words.chunks()[0].buffer, 4, 2, 0}}),
-         Histogram::Domain{0, 1});
-  expect(ErrorCode::alias, words, counts, Histogram::ResidentDomain{counts});
-  expect(ErrorCode::alias, words, counts, Histogram::AutomaticDomain{},
-         [&](Histogram& histogram) { histogram.domain_output = counts; });
-  expect(ErrorCode::alias, floats, counts, Histogram::Domain{0, 1}, [&](Histogram& histogram) {
-    histogram.overflow = Vector(Format::uint32, {Chunk{counts.chunks()[0].buffer, 0, 1, 0}});
-  });
+  Graph graph(device());
+  const GraphBuffer buffer = graph.import(rows_of<std::uint32_t>(8).chunks()[0].buffer);
+  const auto at = [&](std::uint64_t first, std::uint64_t length) {
+    return buffer.view<std::uint32_t>(length, {.byte_offset = 4 * first});
+  };
+  const auto expect_alias = [&](const Histogram& histogram) {
+    EXPECT_NE(expect_error(ErrorCode::alias, [&] { graph.add(histogram); }).find("histogram"), std::string::npos);
+  };
+  const Histogram::Domain domain{0, 1};
+  expect_alias({.input = at(0, 4), .output = at(3, 2), .binning = domain});
+  expect_alias({.input = at(0, 4), .mask = Source(at(4, 4)), .output = at(7, 1), .binning = domain});
+  expect_alias({.input = at(0, 2), .output = at(3, 2), .binning = Histogram::ResidentDomain{at(4, 2)}});
+  expect_alias({.input = at(0, 2), .output = at(3, 2), .binning = Histogram::ResidentEdges{at(4, 3)}});
+  expect_alias({.input = at(0, 2),
+                .output = at(3, 2),
+                .binning = Histogram::AutomaticDomain{},
+                .domain_output = Target(at(4, 2))});
+  expect_alias({.input = at(0, 2), .output = at(3, 2), .binning = domain, .overflow = Target(at(4, 1))});
+  graph.add(Histogram{.input = at(0, 2), .output = at(3, 2), .binning = domain, .overflow = Target(at(5, 1))});
 }
 
 TEST_F(HistogramErrors, NameTheChoiceOfBinsInRequests) {

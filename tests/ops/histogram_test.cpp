@@ -306,6 +306,23 @@ TEST_F(HistogramTest, WritesNoOverflowWhereNothingWraps) {
   EXPECT_EQ(download<std::uint32_t>(overflow.chunks()[0].buffer, 0, 1), (std::vector<std::uint32_t>{0}));
 }
 
+// 257 times one chunk of 2^24 rows: more than a uint32 counts. Takes minutes on a CPU.
+TEST_F(HistogramTest, CountsBeyondThirtyTwoBits) {
+  if (device().info().type == DeviceType::cpu) GTEST_SKIP() << "too long on a CPU-type device";
+  const Vector piece = vector_of(std::vector<std::uint8_t>(1U << 24, std::uint8_t{9}));
+  const Vector rows(Format::uint8, std::vector<Chunk>(257, piece.chunks()[0]));
+  const Vector overflow = vector_of(std::vector<std::uint32_t>{guard_word});
+  for (const std::uint64_t bins : {10U, 20000U}) {
+    const Histogram::Domain domain{9, 30000};
+    Counts counts(bins, 0);
+    counts[0] = std::uint64_t{257} << 24;
+    EXPECT_EQ(run_histogram<std::uint64_t>(rows, bins, domain), counts);
+    counts[0] = 1U << 24;
+    EXPECT_EQ(run_with(rows, bins, domain, [&](Histogram& histogram) { histogram.overflow = overflow; }), counts);
+    EXPECT_EQ(download<std::uint32_t>(overflow.chunks()[0].buffer, 0, 1), (std::vector<std::uint32_t>{1}));
+  }
+}
+
 // Random shapes of everything at once; the seed of a failure is printed.
 TEST_F(HistogramTest, AgreesWithTheReferenceOnRandomInputs) {
   for (std::uint64_t seed = 100; seed < 130; ++seed) {

@@ -113,7 +113,7 @@ TEST_F(MaskTest, AgreesWithThePlainLoopForEveryPartition) {
 // One kernel takes seven inputs.
 TEST_F(MaskTest, JoinsAnyNumberOfInputs) {
   for (const NamedOperation& operation : operations) {
-    for (const std::size_t count : {1, 2, 6, 7, 8, 13, 14, 15, 21}) {
+    for (const std::size_t count : {1, 7, 8, 15}) {  // few, since each number is a pipeline
       if (operation.operation == Mask::Operation::negation && count > 1) continue;
       const bool all = operation.operation == Mask::Operation::conjunction;
       std::vector<Words> masks = random_masks(count, 5000, count, all ? 0.95 : 0.05);

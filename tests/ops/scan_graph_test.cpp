@@ -123,7 +123,7 @@ TEST_F(ScanGraphTest, DispatchesDoNotDependOnThePartition) {
     const GuardedRows<std::uint32_t> output(device(), partition);
     return run_scan({.input = input.vector(), .output = output.vector()}, kernels).dispatch_count;
   };
-  for (const std::uint64_t rows : {100, 4096, 15000}) {
+  for (const std::uint64_t rows : {100, 6144, 15000}) {
     for (const Partition& partition : standard_partitions(rows)) {
       SCOPED_TRACE(partition.name);
       EXPECT_EQ(dispatches(partition, {"single_pass"}), 2U);

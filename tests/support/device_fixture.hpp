@@ -30,8 +30,8 @@ class MessageLog {
   std::vector<std::string> all_;
 };
 
-/// Tests on the device that TESSERA_DEVICE names, or on the default one. The device is opened once per process, with core
-/// and synchronization validation where the layer is installed. Any warning or error it reports fails the test.
+/// Tests on the device that TESSERA_DEVICE names, or on the default one. The device is opened once per process, with
+/// core and synchronization validation where the layer is installed. Any warning or error it reports fails the test.
 class DeviceFixture : public ::testing::Test {
  protected:
   void TearDown() override;

@@ -29,8 +29,8 @@ enum class Validation : std::uint8_t { off, core, core_and_synchronization };
 struct DeviceOptions {
   LogCallback log{};
   Validation validation = Validation::off;
-  std::optional<std::uint64_t> memory_limit{};  ///< bytes of device memory this device may hold; beyond it `memory_limit` is thrown
-  std::vector<std::byte> pipeline_cache{};      ///< what `Device::pipeline_cache` returned earlier; foreign data is ignored
+  std::optional<std::uint64_t> memory_limit{};  ///< bytes this device may hold; beyond them `memory_limit` is thrown
+  std::vector<std::byte> pipeline_cache{};  ///< what `Device::pipeline_cache` returned earlier; foreign data is ignored
   std::uint64_t staging_bytes = std::uint64_t{32} << 20;  ///< size of the upload ring and of the download ring
 };
 
@@ -41,15 +41,15 @@ struct DeviceLimits {
   std::uint32_t largest_workgroup_size = 0;
   std::uint32_t shared_memory_bytes = 0;
   std::uint32_t subgroup_size = 0;
-  double timestamp_nanoseconds = 0;  ///< length of a timestamp tick; 0 where the queue has none
+  double timestamp_nanoseconds = 0;         ///< length of a timestamp tick; 0 where the queue has none
   bool host_visible_device_memory = false;  ///< `MemoryKind::device` buffers are mapped
   bool external_memory_descriptor = false;
   bool external_semaphore_descriptor = false;
 };
 
 struct MemoryStatistics {
-  std::uint64_t allocated_bytes = 0;       ///< taken from the driver
-  std::uint64_t used_bytes = 0;            ///< of these, in live buffers
+  std::uint64_t allocated_bytes = 0;  ///< taken from the driver
+  std::uint64_t used_bytes = 0;       ///< of these, in live buffers
   std::uint64_t peak_allocated_bytes = 0;
   std::uint64_t buffer_count = 0;
   std::optional<std::uint64_t> limit_bytes;
@@ -81,16 +81,19 @@ class TESSERA_EXPORT Device {
   /// Waits for everything submitted.
   void wait_idle();
 
-  /// Copies host bytes into a buffer: directly where the memory is mapped and idle is the caller's promise, through the upload ring
-  /// otherwise. Returns when the source may be reused and the bytes are in place.
+  /// Copies host bytes into a buffer, in its place among the submissions: earlier ones don't see the bytes, later ones
+  /// do. Directly where the memory is mapped and nothing is in flight, through the upload ring otherwise (which may
+  /// wait for earlier transfers, not for this one). Returns when the source may be reused. Throws
+  /// `range_out_of_bounds`, `foreign_device`, `missing_operand`, `memory_limit`, `out_of_memory`, `device_lost`.
   void write(const Buffer& target, std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Copies a buffer's bytes to the host, after everything submitted so far.
+  /// Waits for everything submitted so far, then copies a buffer's bytes to the host. Throws as `write`.
   void read(const Buffer& source, std::uint64_t offset, std::span<std::byte> bytes);
 
   MemoryStatistics memory() const;
   /// Compiled pipelines, for `DeviceOptions::pipeline_cache` or `merge_pipeline_cache` of a later run.
   std::vector<std::byte> pipeline_cache() const;
-  /// Adds what `pipeline_cache` returned earlier, for programs that choose the cache by the device. Foreign or damaged data adds nothing.
+  /// Adds what `pipeline_cache` returned earlier, for programs that choose the cache by the device. Foreign or damaged
+  /// data adds nothing.
   void merge_pipeline_cache(std::span<const std::byte> cache);
   bool lost() const noexcept;
   void log(LogLevel level, std::string_view message) const;

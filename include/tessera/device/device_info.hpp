@@ -24,7 +24,7 @@ struct DeviceInfo {
   std::string driver_version;
   std::string api_version;  ///< `major.minor.patch`
   std::array<std::uint8_t, 16> uuid{};
-  std::uint64_t memory_bytes = 0;             ///< largest device-local heap; available host memory on a CPU-type device
+  std::uint64_t memory_bytes = 0;  ///< largest device-local heap; available host memory on a CPU-type device
   std::uint64_t largest_allocation_bytes = 0;  ///< largest single buffer
   std::uint32_t subgroup_size = 0;
   std::vector<std::string> missing_features;  ///< required features that the device lacks; empty when usable
@@ -41,9 +41,11 @@ struct TESSERA_EXPORT DeviceSelector {
   std::string name{};  ///< part of the device's name, letter case ignored
   std::optional<DeviceType> type{};
 
-  /// Reads a selector as people write it: an index (`0`), a type (`discrete`, `integrated`, `virtual`, `cpu`) or part of a name.
+  /// Reads a selector as people write it: an index (`0`), a type (`discrete`, `integrated`, `virtual`, `cpu`) or part
+  /// of a name.
   static DeviceSelector parse(std::string_view text);
-  /// What the environment variable `TESSERA_DEVICE` says, or no restriction. Only programs call this; the library never does.
+  /// What the environment variable `TESSERA_DEVICE` says, or no restriction. Only programs call this; the library never
+  /// does.
   static DeviceSelector from_environment();
 };
 

@@ -26,8 +26,9 @@ class TESSERA_EXPORT Encoder {
   Encoder& operator=(const Encoder&) = delete;
   ~Encoder();
 
-  /// Copies a byte range. Offsets and sizes are multiples of 4. Uses the copy engine or a kernel, whichever the device does faster.
-  /// Throws `range_out_of_bounds`, `layout_mismatch` (not a multiple of 4), `alias` (ranges overlap), `foreign_device`.
+  /// Copies a byte range. Offsets and sizes are multiples of 4. Uses the copy engine or a kernel, whichever the device
+  /// does faster. Throws `range_out_of_bounds`, `layout_mismatch` (not a multiple of 4), `alias` (ranges overlap),
+  /// `foreign_device`.
   void copy(const Buffer& source, std::uint64_t source_offset, const Buffer& target, std::uint64_t target_offset,
             std::uint64_t bytes);
   /// Fills a byte range (multiples of 4) with a word. Throws as `copy`.

@@ -34,7 +34,8 @@ class TESSERA_EXPORT Fence {
   std::uint64_t value_ = 0;
 };
 
-/// A timeline semaphore shared between submissions, devices or, through `tessera::interop`, other libraries. Thread-safe.
+/// A timeline semaphore shared between submissions, devices or, through `tessera::interop`, other libraries.
+/// Thread-safe.
 class TESSERA_EXPORT Semaphore {
  public:
   Semaphore() = default;

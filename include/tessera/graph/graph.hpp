@@ -20,13 +20,15 @@ namespace tessera {
 
 class CompiledGraph;
 
-/// An import that can be given other memory at every encoding. Converts to the view of all its rows. Thread-safe to copy and read.
+/// An import that can be given other memory at every encoding. Converts to the view of all its rows. Thread-safe to
+/// copy and read.
 class TESSERA_EXPORT ImportedVector {
  public:
   operator const VectorView&() const noexcept { return view_; }  // NOLINT(google-explicit-constructor)
   const VectorView& view() const noexcept { return view_; }
   std::uint32_t import_index() const noexcept { return import_index_; }
-  ImportedVector(VectorView view, std::uint32_t import_index) noexcept : view_(std::move(view)), import_index_(import_index) {}
+  ImportedVector(VectorView view, std::uint32_t import_index) noexcept
+      : view_(std::move(view)), import_index_(import_index) {}
 
  private:
   VectorView view_;
@@ -97,7 +99,8 @@ class TESSERA_EXPORT Encoding {
   std::uint64_t barriers() const noexcept;
   /// Outcome of each node in schedule order; only filled when a host condition or timing was used.
   std::span<const NodeReport> nodes() const noexcept;
-  /// GPU time of each node in nanoseconds, in schedule order; empty without `Timing::per_node`. Waits for the submission.
+  /// GPU time of each node in nanoseconds, in schedule order; empty without `Timing::per_node`. Waits for the
+  /// submission.
   std::vector<double> node_nanoseconds() const;
 
   struct State;
@@ -135,8 +138,8 @@ struct ExecutionStep {
   bool exceeds_budget = false;
 };
 
-/// A cursor over the steps of one execution: each `encode_next` records one step into an encoder that the caller submits in order.
-/// The compiled graph must not be encoded otherwise in between. Not thread-safe.
+/// A cursor over the steps of one execution: each `encode_next` records one step into an encoder that the caller
+/// submits in order. The compiled graph must not be encoded otherwise in between. Not thread-safe.
 class TESSERA_EXPORT Execution {
  public:
   std::span<const ExecutionStep> steps() const noexcept;
@@ -152,8 +155,9 @@ class TESSERA_EXPORT Execution {
   std::shared_ptr<State> state_;
 };
 
-/// A graph under construction: resources and operations are declared, nothing runs and nothing is read. Not thread-safe.
-/// Nothing of the caller's memory is owned, copied or uploaded. Compiling freezes it: later declarations throw `graph_frozen`.
+/// A graph under construction: resources and operations are declared, nothing runs and nothing is read. Not
+/// thread-safe. Nothing of the caller's memory is owned, copied or uploaded. Compiling freezes it: later declarations
+/// throw `graph_frozen`.
 class TESSERA_EXPORT Graph {
  public:
   explicit Graph(Device device);
@@ -165,26 +169,35 @@ class TESSERA_EXPORT Graph {
   /// Unique in this process; views carry it.
   std::uint64_t identity() const noexcept;
 
-  /// Imports borrowed memory; the vector is the default binding. The same chunk list imported twice gives the same import.
-  /// Ids are one namespace for resources and must not be empty when given; without one a name is made.
-  /// Throws `foreign_device`, `duplicate_id`.
+  /// Imports borrowed memory; the vector is the default binding. The same chunk list imported twice gives the same
+  /// import. Ids are one namespace for resources and must not be empty when given; without one a name is made. Throws
+  /// `foreign_device`, `duplicate_id`.
   ImportedVector import(const Vector& vector, std::string_view id = {});
   ImportedBuffer import(const Buffer& buffer, std::string_view id = {});
   /// A vector or buffer without a default: every encoding must bind it (else `unbound_import`).
+  /// Throws `duplicate_id`, `layout_mismatch` (stride), `limit_exceeded` (a chunk of 2^32 rows or more),
+  /// `graph_frozen`.
   ImportedVector declare(const VectorDeclaration& declaration);
   ImportedBuffer declare_buffer(std::string_view id, std::uint64_t bytes);
 
   /// Scratch memory that the compiled graph owns; contents are undefined at its first write in an execution.
+  /// Throws `limit_exceeded` (the device's largest buffer), `duplicate_id`, `graph_frozen`.
   GraphBuffer transient(std::uint64_t bytes, std::string_view id = {});
   DataView transient_view(Format format, std::uint64_t length, std::string_view id = {});
   /// Scratch with the chunk lengths of another view; empty chunks share one backing.
   VectorView transient_like(const VectorView& shape, Format format, std::string_view id = {});
 
-  /// Validates the operation and adds its nodes. When it throws, the graph is as before.
+  /// Validates the operation and adds its nodes. When it throws, the graph is as before. Node ids are the operation's
+  /// path (its id or name below those of its containers, made unique where the application gave none) and the pass:
+  /// `group/sum/reduce`. Throws what the operation rejects, and `foreign_graph`, `foreign_device`, `duplicate_id` (two
+  /// operations with one id), `range_out_of_bounds`, `layout_mismatch`, `limit_exceeded` (workgroups, 2^22 nodes),
+  /// `graph_frozen`.
   void add(const Operation& operation);
 
-  /// Derives order, barriers and memory, builds pipelines and uploads tables. May be called once.
-  /// Throws `dependency_cycle`, `alias` (default bindings that overlap where one is written), `out_of_memory`, `memory_limit`.
+  /// Derives order, barriers and memory, builds pipelines and uploads tables. Succeeds once (then `graph_frozen`); when
+  /// it throws, the graph is as before. Throws `dependency_cycle` and `unknown_id` (explicit dependencies), `alias`
+  /// (default bindings that overlap where one is written), `limit_exceeded`, `out_of_memory`, `memory_limit`,
+  /// `device_lost`.
   CompiledGraph compile();
 
   struct State;
@@ -194,13 +207,19 @@ class TESSERA_EXPORT Graph {
   std::unique_ptr<State> state_;
 };
 
-/// A graph ready to be encoded again and again. Single-flight: executions follow one another in the order of submission; use `clone`
-/// for executions at the same time. Thread-safe to encode from one thread at a time. Copies share the same arena and scratch.
+/// A graph ready to be encoded again and again. Single-flight: executions follow one another in the order of
+/// submission; use `clone` for executions at the same time. Thread-safe to encode from one thread at a time. Copies
+/// share the same arena and scratch.
 class TESSERA_EXPORT CompiledGraph {
  public:
-  /// Records one execution. Rebound vectors have the chunk lengths, strides and format of the import; buffers may be larger.
-  /// Everything is validated before anything is recorded: `unbound_import`, `unknown_id`, `partition_mismatch`, `format_mismatch`,
-  /// `capacity_too_small`, `alias`, `foreign_device`. A rejected encoding leaves encoder and graph untouched.
+  /// Records one execution. Rebound vectors have the chunk lengths, strides and format of the import, and a count word
+  /// where it has one; buffers may be larger. Everything is validated before anything is recorded; a rejected encoding
+  /// leaves encoder and graph untouched. Memory of two imports that nodes use may overlap only where both are read and
+  /// neither is written. Throws `unbound_import`, `unknown_id`, `duplicate_id` (an import bound twice),
+  /// `foreign_graph`, `foreign_device`, `format_mismatch`, `partition_mismatch`, `layout_mismatch` (strides),
+  /// `capacity_too_small`, `missing_operand`, `surplus_operand`, `alias`, `execution_order` (an encoder already
+  /// submitted), `out_of_memory`, `device_lost`. Cost: some microseconds of the host, and O(chunks) for each vector
+  /// that was not bound recently.
   Encoding encode(Encoder& encoder, std::span<const Rebinding> rebindings = {}, const EncodeOptions& options = {});
   Encoding encode(Encoder& encoder, std::initializer_list<Rebinding> rebindings, const EncodeOptions& options = {}) {
     return encode(encoder, std::span<const Rebinding>(rebindings.begin(), rebindings.size()), options);
@@ -229,7 +248,8 @@ class TESSERA_EXPORT CompiledGraph {
   std::shared_ptr<State> state_;
 };
 
-/// Runs one operation now and waits: a graph of one operation, kept in a small cache of the device for the same shapes.
+/// Runs one operation now and waits: a graph of one operation, made for this call. To run it again, compile a graph.
+/// Throws what `Graph::add`, `Graph::compile` and `CompiledGraph::encode` throw.
 TESSERA_EXPORT void run(Device& device, const Operation& operation);
 
 }  // namespace tessera

@@ -21,16 +21,17 @@ namespace detail {
 class Lowering;
 }
 
-/// Anything that can be added to a graph: an operation such as `Reduction`, a container, or a node of the application's own.
-/// Converts implicitly from each of them. Holds copies of their fields; the memory they name stays the caller's. Thread-safe to copy.
+/// Anything that can be added to a graph: an operation such as `Reduction`, a container, or a node of the application's
+/// own. Converts implicitly from each of them. Holds copies of their fields; the memory they name stays the caller's.
+/// Thread-safe to copy.
 class TESSERA_EXPORT Operation {
  public:
   template <class T>
-    requires requires(const T& aggregate) { to_request(aggregate); }
+  requires requires(const T& aggregate) { to_request(aggregate); }
   Operation(const T& aggregate)  // NOLINT(google-explicit-constructor)
       : Operation(from_request(to_request(aggregate))) {}
   template <class T>
-    requires requires(const T& part) { make_lowering(part); }
+  requires requires(const T& part) { make_lowering(part); }
   Operation(const T& part)  // NOLINT(google-explicit-constructor)
       : lowering_(make_lowering(part)) {}
 
@@ -53,29 +54,32 @@ struct Composite {
   OperationList operations{};
 };
 
-/// Runs the body when a uint32 word on the device is not zero when the body begins; otherwise nothing of it runs, initialisation
-/// included, and earlier contents stay. Nested conditions are joined. Bodies hold compute work: image, render and custom nodes
-/// are rejected with `unsupported_operation`.
+/// Runs the body when a uint32 word on the device is not zero when the body begins; otherwise nothing of it runs,
+/// initialisation included, and earlier contents stay. Nested conditions are joined. Bodies hold compute work: image,
+/// render and custom nodes are rejected with `unsupported_operation`.
 struct Conditional {
   std::string id{};
   DataView predicate;
   OperationList body{};
 };
 
-/// Runs the body up to `maximum_iterations` times; each round sees what the former one wrote. With a predicate, a round after the first
-/// `minimum_iterations` runs only while the predicate word is not zero at its beginning; once it was zero, no later round runs.
-/// Throws `invalid_argument` unless `maximum_iterations >= 1` and `minimum_iterations <= maximum_iterations`.
+/// Runs the body up to `maximum_iterations` times; each round sees what the former one wrote. With a predicate, a round
+/// after the first `minimum_iterations` runs only while the predicate word is not zero at its beginning; once it was
+/// zero, no later round runs. Throws `invalid_argument` unless `maximum_iterations >= 1` and `minimum_iterations <=
+/// maximum_iterations`.
 struct Loop {
   std::string id{};
   std::uint32_t maximum_iterations = 1;
   std::uint32_t minimum_iterations = 0;
-  std::optional<DataView> predicate{};   ///< one uint32
-  std::optional<DataView> iterations{};  ///< one uint32: rewritten by every execution with the number of rounds that ran
+  std::optional<DataView> predicate{};  ///< one uint32
+  std::optional<DataView>
+      iterations{};  ///< one uint32: rewritten by every execution with the number of rounds that ran
   OperationList body{};
 };
 
-/// Runs the body when a function of the application's says so at encoding. It is given `EncodeOptions::parameters`. When it says no,
-/// nothing is recorded for the body and earlier contents stay. An exception from it abandons the encoding.
+/// Runs the body when a function of the application's says so at encoding. It is given `EncodeOptions::parameters`.
+/// When it says no, nothing is recorded for the body and earlier contents stay. An exception from it abandons the
+/// encoding.
 struct HostConditional {
   std::string id{};
   std::function<bool(const std::any& parameters)> evaluate{};
@@ -126,9 +130,9 @@ class TESSERA_EXPORT NodeContext {
   NodeContext() = default;
 };
 
-/// A node of the application's own: its function records into the encoder at every encoding, and touches nothing but the declared
-/// uses. It must not submit. Inside a condition on the device it is rejected (`unsupported_operation`). An exception from it leaves the
-/// encoder with the commands recorded so far: drop it then.
+/// A node of the application's own: its function records into the encoder at every encoding, and touches nothing but
+/// the declared uses. It must not submit. Inside a condition on the device it is rejected (`unsupported_operation`). An
+/// exception from it leaves the encoder with the commands recorded so far: drop it then.
 struct CustomNode {
   std::string id{};
   std::vector<NodeUse> uses{};

@@ -26,14 +26,16 @@ struct CountWord {
   std::uint64_t byte_offset = 0;
 };
 
-/// An ordered list of chunks in device memory that together form one logical array: borrowed memory, nothing is copied or joined.
-/// Chunks share a format; each keeps its own buffer, offset and stride. Immutable; copies share the chunk list. Thread-safe.
+/// An ordered list of chunks in device memory that together form one logical array: borrowed memory, nothing is copied
+/// or joined. Chunks share a format; each keeps its own buffer, offset and stride. Immutable; copies share the chunk
+/// list. Thread-safe.
 class TESSERA_EXPORT Vector {
  public:
-  /// Throws `range_out_of_bounds` (a chunk leaves its buffer), `layout_mismatch` (offset or stride is not a multiple of the format's
-  /// alignment, or the stride is shorter than a row), `foreign_device` (chunks of several devices), `limit_exceeded` (a chunk of
-  /// 2^32 rows or more), `missing_operand` (a count without a buffer). A chunk without rows needs no buffer.
-  /// With `count`, the length at execution is the smaller of the chunks' rows and that uint32 word.
+  /// Throws `range_out_of_bounds` (a chunk leaves its buffer), `layout_mismatch` (offset or stride is not a multiple of
+  /// the format's alignment, or the stride is shorter than a row), `foreign_device` (chunks of several devices),
+  /// `limit_exceeded` (a chunk of 2^32 rows or more), `missing_operand` (a count without a buffer). A chunk without
+  /// rows needs no buffer. With `count`, the length at execution is the smaller of the chunks' rows and that uint32
+  /// word.
   Vector(Format format, std::vector<Chunk> chunks, std::optional<CountWord> count = std::nullopt);
 
   Format format() const noexcept { return format_; }

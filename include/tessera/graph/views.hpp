@@ -43,7 +43,8 @@ class TESSERA_EXPORT GraphBuffer {
   std::uint64_t size_;
 };
 
-/// A typed, strided window on one buffer of a graph. Occupies `length == 0 ? 0 : (length - 1) * byte_stride + size_of(format)` bytes.
+/// A typed, strided window on one buffer of a graph. Occupies `length == 0 ? 0 : (length - 1) * byte_stride +
+/// size_of(format)` bytes.
 struct DataView {
   GraphBuffer buffer;
   Format format;
@@ -61,8 +62,9 @@ DataView GraphBuffer::view(std::uint64_t length, const ViewLayout& layout) const
 
 namespace detail {
 
-/// One chunk of a view. `resource` is an import or a transient of the graph; for an imported or declared vector `import_chunk` names its
-/// chunk, and `byte_offset` counts from that chunk's first row; for a buffer it counts from the buffer's start.
+/// One chunk of a view. `resource` is an import or a transient of the graph; for an imported or declared vector
+/// `import_chunk` names its chunk, and `byte_offset` counts from that chunk's first row; for a buffer it counts from
+/// the buffer's start.
 struct GraphChunk {
   std::uint32_t resource = 0;
   std::uint32_t import_chunk = 0;
@@ -86,7 +88,8 @@ struct ChunkList {
 class TESSERA_EXPORT VectorView {
  public:
   VectorView(const DataView& view);  // NOLINT(google-explicit-constructor): a data view is a one-chunk vector view
-  /// Joins views of one graph and format, in order. Throws `foreign_graph`, `format_mismatch`, `missing_operand` (no view).
+  /// Joins views of one graph and format, in order. Throws `foreign_graph`, `format_mismatch`, `missing_operand` (no
+  /// view).
   explicit VectorView(std::span<const DataView> views);
   VectorView(std::shared_ptr<const detail::ChunkList> chunks, std::uint64_t first_row, std::uint64_t length,
              std::optional<DataView> count) noexcept;
@@ -101,9 +104,11 @@ class TESSERA_EXPORT VectorView {
   const std::optional<DataView>& count() const noexcept { return count_; }
   const std::shared_ptr<const detail::ChunkList>& chunk_list() const noexcept { return chunks_; }
 
-  /// Rows `[first, first + length)`: a borrowed sub-view. Throws `range_out_of_bounds`; `unsupported_operation` on a view with a count.
+  /// Rows `[first, first + length)`: a borrowed sub-view. Throws `range_out_of_bounds`; `unsupported_operation` on a
+  /// view with a count.
   VectorView slice(std::uint64_t first, std::uint64_t length) const;
-  /// The same rows with a length that a word on the device limits. Throws `format_mismatch` (not one uint32), `foreign_graph`.
+  /// The same rows with a length that a word on the device limits. Throws `format_mismatch` (not one uint32),
+  /// `foreign_graph`.
   VectorView with_count(const DataView& count) const;
 
  private:

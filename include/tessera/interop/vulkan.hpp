@@ -20,9 +20,9 @@
 namespace tessera::interop {
 
 /// What an application must enable on a device of its own before Tessera can take part in it, and may enable for speed.
-/// Ask after choosing the physical device: `device_extensions` and `features` hold only what it has, so that they can go
-/// into `VkDeviceCreateInfo` as they are (or be merged with the application's own).
-/// Not copied: the features are a chain. Thread-safe to read.
+/// Ask after choosing the physical device: `device_extensions` and `features` hold only what it has, so that they can
+/// go into `VkDeviceCreateInfo` as they are (or be merged with the application's own). Not copied: the features are a
+/// chain. Thread-safe to read.
 class TESSERA_EXPORT VulkanRequirements {
  public:
   /// Throws `missing_feature`, which names every required feature that the physical device lacks, and `no_device` where
@@ -99,8 +99,8 @@ struct ForeignBuffer {
   VkBufferUsageFlags usage = 0;  ///< that the buffer was created with
   VkDeviceSize offset = 0;       ///< a multiple of 4
   VkDeviceSize bytes = 0;
-  VkDeviceAddress address = 0;   ///< of the range's first byte; 0: asked of the driver
-  std::byte* mapped = nullptr;   ///< of the range's first byte, where its memory is mapped and coherent
+  VkDeviceAddress address = 0;  ///< of the range's first byte; 0: asked of the driver
+  std::byte* mapped = nullptr;  ///< of the range's first byte, where its memory is mapped and coherent
   std::string name{};
   std::shared_ptr<const void> owner{};  ///< dropped when no Tessera object uses the buffer any more
 };
@@ -110,9 +110,9 @@ struct ForeignBuffer {
 /// Throws `missing_operand`, `missing_feature` (names each missing usage), `layout_mismatch` (offset or address).
 TESSERA_EXPORT Buffer wrap(const Device& device, const ForeignBuffer& foreign);
 
-/// Starts recording into an application's command buffer, which must be in the recording state, outside of rendering, and
-/// of a pool of the device's queue family. A full barrier stands before and after what is recorded; bound pipelines and
-/// push constants of the compute bind point are undefined afterwards. The encoder can't be submitted: see `finish`.
+/// Starts recording into an application's command buffer, which must be in the recording state, outside of rendering,
+/// and of a pool of the device's queue family. A full barrier stands before and after what is recorded; bound pipelines
+/// and push constants of the compute bind point are undefined afterwards. The encoder can't be submitted: see `finish`.
 /// Throws `missing_operand`, `device_lost`.
 TESSERA_EXPORT Encoder record_into(const Device& device, VkCommandBuffer commands);
 
@@ -144,8 +144,9 @@ TESSERA_EXPORT MemoryDescriptor export_memory(const Buffer& buffer);
 TESSERA_EXPORT Buffer import_memory(const Device& device, const MemoryDescriptor& memory,
                                     const BufferOptions& options = {});
 
-/// A timeline semaphore that can be exported, its descriptor (the caller's), and one opened from a descriptor (taken over
-/// on success). Throw `missing_feature` where `DeviceLimits::external_semaphore_descriptor` is false, `invalid_argument`.
+/// A timeline semaphore that can be exported, its descriptor (the caller's), and one opened from a descriptor (taken
+/// over on success). Throw `missing_feature` where `DeviceLimits::external_semaphore_descriptor` is false,
+/// `invalid_argument`.
 TESSERA_EXPORT Semaphore create_exportable_semaphore(const Device& device, std::uint64_t initial_value = 0);
 TESSERA_EXPORT int export_semaphore(const Semaphore& semaphore);
 TESSERA_EXPORT Semaphore import_semaphore(const Device& device, int descriptor);

@@ -30,7 +30,7 @@ enum class Determinism : std::uint8_t {
 /// Float sums are exact whatever the order (see `Determinism`). Of all rows, a NaN or infinity makes the sum one, as IEEE addition would; with a
 /// mask or missing data only finite values count. Minimum, maximum and extent always leave out what is not finite; -0 < +0.
 /// Without a row to count, the result is 0. Missing rows are no part of the population. A calibrated source is aggregated in float32.
-/// Two dispatches whatever the partition; scratch of at most 1,024 partials of 184 bytes (more beyond 4e9 rows).
+/// Two dispatches whatever the partition; scratch of at most 512 partials of 184 bytes (more beyond 2e9 rows).
 /// Errors: `format_mismatch`, `length_mismatch`, `layout_mismatch` (output not one packed chunk), `alias`, `foreign_graph`.
 /// Source of the exact sum: Kulisch's superaccumulator, and Demmel, Ahrens and Nguyen for reproducibility.
 struct Reduction {

@@ -67,7 +67,7 @@ class TESSERA_EXPORT TileSource {
   /// (`unknown_id`), a destination whose size differs (`length_mismatch`).
   /// While reading: `file_unreadable` naming source, band, window and cause; `cancelled`. The destinations hold
   /// anything after an error.
-  void read(const ReadRequest& request, std::stop_token stop = {}) const;
+  void read(const ReadRequest& request, const std::stop_token& stop = {}) const;
 
  protected:
   TileSource() = default;

@@ -93,14 +93,15 @@ std::vector<const char*> option_list(const std::vector<std::string>& texts) {
 
 GDALDataType gdal_type_of(SampleType type) {
   switch (type) {
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 7, 0)
     case SampleType::uint8:
       return GDT_Byte;
-#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 7, 0)
     case SampleType::sint8:
       return GDT_Int8;
 #else
+    case SampleType::uint8:
     case SampleType::sint8:
-      return GDT_Byte;  // marked by PIXELTYPE=SIGNEDBYTE
+      return GDT_Byte;  // told apart by PIXELTYPE=SIGNEDBYTE
 #endif
     case SampleType::uint16:
       return GDT_UInt16;

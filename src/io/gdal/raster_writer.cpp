@@ -238,7 +238,9 @@ Dataset create_dataset(const detail::OutputFile& file, const RasterMetadata& met
   const GDALDriverH driver = geotiff_driver();
   std::vector<std::string> texts;
   for (const auto& [key, value] : creation_options(metadata, bands, options)) {
-    texts.push_back(key + "=" + value);
+    std::string& text = texts.emplace_back(key);
+    text += '=';
+    text += value;
   }
   const std::vector<const char*> list = detail::option_list(texts);
   MessageCollector messages;

@@ -92,54 +92,43 @@ void add_outside_window(uint bits) {
   if (wants(aggregate_squares)) add_digits(true, significand * significand, uint(2 * scale - 2));
 }
 
-void add_in_window(uint bits) {
-  uint place = ((bits >> 23) & 0xffu) - uint(window);
-  if (place > window_span) {
-    add_outside_window(bits);
-    return;
-  }
+uint place_of(uint bits) { return ((bits << 1) >> 24) - uint(window); }
+
+// A value inside the window. Anything else is told apart before, or has a factor of 0.
+void add_at_place(uint bits, int factor) {
   int significand = int((bits & 0x7fffffu) | 0x800000u);
-  int signed_significand = (bits >> 31) != 0u ? -significand : significand;
-  sum += int64_t(signed_significand) * int64_t(1 << place);
-  if (wants(aggregate_squares)) {
-    uint64_t square = uint64_t(significand) * uint64_t(significand);
-    uint shift = 2u * place;
-    uint64_t low = square << shift;
-    squares_low += low;
-    squares_high += (shift == 0u ? uint64_t(0) : square >> (64u - shift)) + (squares_low < low ? uint64_t(1) : uint64_t(0));
-  }
+  sum += int64_t(significand) * int64_t(int(bits) < 0 ? -factor : factor);
 }
 
-// Moves the window to where most of the subgroup's next values are, each invocation's largest magnitude given, and keeps its sums from
-// overflowing: 4,096 additions fit, at most 16 come between two calls.
-void prepare_sums(uint largest_magnitude) {
-  if (wants(aggregate_fast)) return;
-  uint exponent = largest_magnitude >= 0x7f800000u ? 0u : largest_magnitude >> 23;
-  bool misses = exponent != 0u && exponent - uint(window) > window_span;
-  if (subgroupAny(misses)) {
-    uint missing = subgroupBallotBitCount(subgroupBallot(misses));
-    if (4u * missing >= gl_SubgroupSize) {
-      flush_window();
-      uint mean = subgroupAdd(exponent) / max(subgroupBallotBitCount(subgroupBallot(exponent != 0u)), 1u);
-      window = max(int(mean) - 16, 1);
-    }
-  }
-  if (batches >= 255u) flush_window();
-  ++batches;
+void add_square_at_place(uint bits, uint place) {
+  uint64_t significand = uint64_t((bits & 0x7fffffu) | 0x800000u);
+  uint64_t square = place <= window_span ? significand * significand : uint64_t(0);
+  uint shift = 2u * min(place, window_span);
+  uint64_t low = square << shift;
+  squares_low += low;
+  squares_high += (shift == 0u ? uint64_t(0) : square >> (64u - shift)) + (squares_low < low ? uint64_t(1) : uint64_t(0));
 }
 
-uint largest_magnitude(uvec4 bits) {
-  uvec4 magnitude = bits & 0x7fffffffu;
-  return max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w));
+// Moves the window to where most of the subgroup's next values are, each invocation's largest doubled bits given.
+void move_window(uint largest_doubled) {
+  uint exponent = largest_doubled >> 24;
+  bool misses = largest_doubled != 0u && exponent != 255u && exponent - uint(window) > window_span;
+  if (4u * subgroupBallotBitCount(subgroupBallot(misses)) < gl_SubgroupSize) return;
+  flush_window();
+  uint counted = exponent == 255u ? 0u : exponent;
+  uint mean = subgroupAdd(counted) / max(subgroupBallotBitCount(subgroupBallot(counted != 0u)), 1u);
+  window = max(int(mean) - 16, 1);
 }
 
-void add_sums(uvec4 bits) {
-  if (wants(aggregate_fast)) {
-    vec4 value = uintBitsToFloat(bits);
-    fast_sum += (value.x + value.y) + (value.z + value.w);
-    return;
-  }
-  for (uint k = 0u; k < 4u; ++k) add_in_window(bits[k]);
+uint largest_of(uvec4 values[4]) {
+  uvec4 largest_values = max(max(values[0], values[1]), max(values[2], values[3]));
+  return max(max(largest_values.x, largest_values.y), max(largest_values.z, largest_values.w));
+}
+
+uint farthest_place(uvec4 bits[4]) {
+  uvec4 places[4];
+  [[unroll]] for (uint k = 0u; k < 4u; ++k) places[k] = ((bits[k] << 1) >> 24) - uint(window);
+  return largest_of(places);
 }
 
 uint order_of(uint bits) { return float_order(bits); }
@@ -148,20 +137,6 @@ uint value_bits(uint raw) {
   return column_is_float(values) && !column_has(values, column_calibrate) ? raw : floatBitsToUint(calibrated(values, raw));
 }
 #else
-void prepare_sums(uint largest) {}
-uint largest_magnitude(uvec4 bits) { return 0u; }
-
-void add_sums(uvec4 bits) {
-  for (uint k = 0u; k < 4u; ++k) {
-    sum += int64_t(COMPUTE_TYPE(bits[k]));
-    if (!wants(aggregate_squares)) continue;
-    int64_t value = int64_t(COMPUTE_TYPE(bits[k]));
-    uint64_t square = uint64_t(value * value);
-    squares_low += square & 0xffffffffUL;
-    squares_high += square >> 32;
-  }
-}
-
 #ifdef VARIANT_sint32
 uint order_of(uint bits) { return bits ^ 0x80000000u; }
 #else
@@ -171,76 +146,131 @@ bool is_number(uint bits) { return true; }
 uint value_bits(uint raw) { return raw; }
 #endif
 
-// Counts four values and compares them with the extent. Gives back what the sums take: rows that are out as zero bits, which add nothing.
-uvec4 population_of(uvec4 bits, bvec4 there) {
-  for (uint k = 0u; k < 4u; ++k) {
-    bool number = is_number(bits[k]);
-    if (wants(aggregate_extent) && there[k] && number) {
-      uint key = order_of(bits[k]);
-      smallest = min(smallest, key);
-      largest = max(largest, key);
-    }
-    bool counted = there[k] && (number || !wants(aggregate_only_finite));
-    row_total += counted ? 1u : 0u;
-    bits[k] = counted ? bits[k] : 0u;
+bool selects() { return may_miss(values) || column_has(mask, column_present); }
+
+// Rows are taken sixteen at a time by each invocation: as four quads of neighbours, or a workgroup apart.
+const uint turn_rows = 16u;
+bool quads() { return wide_access != 0u && tile_wide; }
+uint row_of(uint turn, uint k) {
+  uint step = turn * turn_rows + k;
+  if (quads()) return 4u * (gl_LocalInvocationID.x + (step / 4u) * gl_WorkGroupSize.x) + k % 4u;
+  return gl_LocalInvocationID.x + step * gl_WorkGroupSize.x;
+}
+
+// One row's value, and whether it is in the population.
+uint load_value(uint i, out bool there) {
+  there = i < tile_rows;
+  if (!there) return 0u;
+  uint place = locate(i);
+  uint raw = load_row(values, i, place);
+  if (may_miss(values)) there = is_observed(values, raw, i, place);
+  if (column_has(mask, column_present)) there = there && load_row(mask, i, place) != 0u;
+  return value_bits(raw);
+}
+
+// What a sum takes of a value: nothing, as zero bits, where it does not count.
+uint counted_bits(uint bits, bool there) {
+  bool number = is_number(bits);
+  if (wants(aggregate_extent) && there && number) {
+    uint key = order_of(bits);
+    smallest = min(smallest, key);
+    largest = max(largest, key);
   }
-  return bits;
+  bool counted = there && (number || !wants(aggregate_only_finite));
+  if (selects() || wants(aggregate_only_finite)) row_total += counted ? 1u : 0u;
+  return counted ? bits : 0u;
 }
 
-bool may_miss() {
-  return (column_flags(values) & (column_compare | column_finite | column_validity)) != 0u || column_has(mask, column_present);
-}
-
-void add_quads() {
-  uint quads = rows_per_thread / 4u;
-  const uint batch = 4u;
-  for (uint start = 0u; start < quads; start += batch) {
-    uvec4 raw[batch];
-    bvec4 there[batch];
-    for (uint k = 0u; k < batch; ++k) {
-      uint quad = gl_LocalInvocationID.x + (start + k) * gl_WorkGroupSize.x;
-      raw[k] = load_quad(values, quad);
-      there[k] = bvec4(true);
-      if (may_miss()) {
-        there[k] = are_observed(values, raw[k], quad);
-        if (column_has(mask, column_present)) {
-          bvec4 selected = notEqual(load_quad(mask, quad), uvec4(0u));
-          there[k] = bvec4(there[k].x && selected.x, there[k].y && selected.y, there[k].z && selected.z,
-                           there[k].w && selected.w);
-        }
+void load_turn(uint turn, out uvec4 bits[4]) {
+  if (quads()) {
+    uvec4 raw[4];
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) raw[k] = load_quad(values, gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x);
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+      uint quad = gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x;
+      bvec4 there = bvec4(true);
+      if (may_miss(values)) there = are_observed(values, raw[k], quad);
+      if (column_has(mask, column_present)) {
+        uvec4 selected = load_quad(mask, quad);
+        there = bvec4(there.x && selected.x != 0u, there.y && selected.y != 0u, there.z && selected.z != 0u,
+                      there.w && selected.w != 0u);
       }
+      [[unroll]] for (uint j = 0u; j < 4u; ++j) bits[k][j] = counted_bits(value_bits(raw[k][j]), there[j]);
     }
-    uint largest_of_batch = 0u;
-    for (uint k = 0u; k < batch; ++k) {
-      uvec4 bits = uvec4(value_bits(raw[k].x), value_bits(raw[k].y), value_bits(raw[k].z), value_bits(raw[k].w));
-      raw[k] = population_of(bits, there[k]);
-      largest_of_batch = max(largest_of_batch, largest_magnitude(raw[k]));
-    }
-    if (!wants(aggregate_sum)) continue;
-    prepare_sums(largest_of_batch);
-    for (uint k = 0u; k < batch; ++k) add_sums(raw[k]);
+  } else {
+    bvec4 there[4];
+    [[unroll]] for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = load_value(row_of(turn, k), there[k / 4u][k % 4u]);
+    [[unroll]] for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = counted_bits(bits[k / 4u][k % 4u], there[k / 4u][k % 4u]);
   }
 }
+
+#ifdef VARIANT_float32
+// Values outside the window, read again: few, and so the others stay in registers.
+void add_outside(uint turn) {
+  for (uint k = 0u; k < turn_rows; ++k) {
+    bool there;
+    uint bits = load_value(row_of(turn, k), there);
+    bool counted = there && (is_number(bits) || !wants(aggregate_only_finite));
+    if (counted && place_of(bits) > window_span) add_outside_window(bits);
+  }
+}
+
+void add_turn(uint turn, uvec4 bits[4]) {
+  if (wants(aggregate_fast)) {
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+      vec4 value = uintBitsToFloat(bits[k]);
+      fast_sum += (value.x + value.y) + (value.z + value.w);
+    }
+    return;
+  }
+  // 4,096 additions fit into the window's sums; a turn is 16.
+  if (batches >= 255u) flush_window();
+  ++batches;
+  bool all_inside = subgroupAll(farthest_place(bits) <= window_span);
+  if (!all_inside) {
+    uvec4 doubled[4];
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) doubled[k] = bits[k] << 1;
+    move_window(largest_of(doubled));
+    all_inside = subgroupAll(farthest_place(bits) <= window_span);
+  }
+  if (all_inside) {
+    [[unroll]] for (uint k = 0u; k < 16u; ++k) add_at_place(bits[k / 4u][k % 4u], 1 << place_of(bits[k / 4u][k % 4u]));
+  } else {
+    bool any_outside = false;
+    [[unroll]] for (uint k = 0u; k < 16u; ++k) {
+      uint value = bits[k / 4u][k % 4u];
+      bool inside = place_of(value) <= window_span;
+      add_at_place(value, inside ? 1 << place_of(value) : 0);
+      any_outside = any_outside || (!inside && (value << 1) != 0u);
+    }
+    if (any_outside) add_outside(turn);
+  }
+  if (wants(aggregate_squares)) {
+    [[unroll]] for (uint k = 0u; k < 16u; ++k) add_square_at_place(bits[k / 4u][k % 4u], place_of(bits[k / 4u][k % 4u]));
+  }
+}
+#else
+void add_turn(uint turn, uvec4 bits[4]) {
+  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+      int64_t value = int64_t(COMPUTE_TYPE(bits[k][j]));
+      sum += value;
+      if (!wants(aggregate_squares)) continue;
+      uint64_t square = uint64_t(value * value);
+      squares_low += square & 0xffffffffUL;
+      squares_high += square >> 32;
+    }
+  }
+}
+#endif
 
 // Every invocation takes every turn: subgroup operations need all of them.
-void add_rows() {
-  uint turns = (tile_rows + 4u * gl_WorkGroupSize.x - 1u) / (4u * gl_WorkGroupSize.x);
+void add_tile() {
+  if (!selects() && !wants(aggregate_only_finite) && gl_LocalInvocationID.x == 0u) row_total += tile_rows;
+  uint turns = (tile_rows - 1u) / (turn_rows * gl_WorkGroupSize.x) + 1u;
   for (uint turn = 0u; turn < turns; ++turn) {
-    uvec4 bits = uvec4(0u);
-    bvec4 there = bvec4(false);
-    for (uint k = 0u; k < 4u; ++k) {
-      uint i = gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x;
-      if (i >= tile_rows) continue;
-      uint place = locate(i);
-      uint raw = load_row(values, i, place);
-      there[k] = !may_miss() || (is_observed(values, raw, i, place) &&
-                                 (!column_has(mask, column_present) || load_row(mask, i, place) != 0u));
-      bits[k] = value_bits(raw);
-    }
-    bits = population_of(bits, there);
-    if (!wants(aggregate_sum)) continue;
-    prepare_sums(largest_magnitude(bits));
-    add_sums(bits);
+    uvec4 bits[4];
+    load_turn(turn, bits);
+    if (wants(aggregate_sum)) add_turn(turn, bits);
   }
 }
 
@@ -309,10 +339,7 @@ void main() {
   barrier();
   for (uint tile = workgroup_index(); tile < tile_count(); tile += groups) {
     open_tile(tile);
-    if (wide_access != 0u && tile_wide)
-      add_quads();
-    else
-      add_rows();
+    if (tile_rows != 0u) add_tile();
   }
   flush_invocations();
   barrier();

@@ -6,14 +6,20 @@
 namespace tessera::detail {
 namespace {
 
-// Enough persistent workgroups to fill a large GPU, few enough to merge quickly; one invocation takes at most 32,768 turns and one
+// Enough persistent workgroups to fill a large GPU in one wave, few enough to merge quickly; one invocation takes at most 32,768 turns and one
 // workgroup at most 2^22 rows, so that its digits can't overflow.
 std::uint32_t persistent_groups(const OperationContext& context, const RowTuning& tuning) {
   const bool cpu = context.sink().device().info().type == DeviceType::cpu;
-  const std::uint64_t default_groups = cpu ? 128 : 1024;
+  const std::uint64_t default_groups = cpu ? 128 : 512;
   const std::uint64_t rows_in_turns = std::uint64_t{16384} * tuning.workgroup_size;
   const std::uint64_t rows_per_group = std::min<std::uint64_t>(rows_in_turns, std::uint64_t{1} << 22);
   return static_cast<std::uint32_t>(std::max(default_groups, context.rows() / rows_per_group + 1));
+}
+
+// Persistent workgroups open few, long tiles where rows allow it.
+RowTuning aggregate_tuning(const Device& device) {
+  if (device.info().type == DeviceType::cpu) return default_row_tuning(device);
+  return {.workgroup_size = 256, .rows_per_thread = 16, .rows_per_thread_in_long_spans = 64};
 }
 
 std::string module_of(const Input& input, const AggregatePlan& plan) {
@@ -30,7 +36,8 @@ Dispatch finish_dispatch(const OperationContext& context, const Input& input, co
   Dispatch dispatch;
   dispatch.name = "finish";
   dispatch.module = "aggregate_finish";
-  dispatch.constants = {256};
+  const std::uint32_t workgroup_size = std::min(1024U, context.sink().device().limits().largest_workgroup_size);
+  dispatch.constants = {workgroup_size};
   record.value_format = static_cast<std::uint32_t>(value_format(input, plan));
   record.quantities = plan.quantities;
   for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
@@ -47,7 +54,7 @@ Dispatch finish_dispatch(const OperationContext& context, const Input& input, co
     dispatch.view_uses.push_back({view, Access::write});
     dispatch.workload.write_bytes += view.length() * size_of(view.format());
   }
-  dispatch.workload.invocations = 256;
+  dispatch.workload.invocations = workgroup_size;
   return dispatch;
 }
 
@@ -59,7 +66,7 @@ void record_aggregate(const OperationContext& context, const Input& input, const
     sink.dispatch(finish_dispatch(context, input, plan, {}));
     return;
   }
-  const RowTuning tuning = default_row_tuning(sink.device());
+  const RowTuning tuning = aggregate_tuning(sink.device());
   const std::uint32_t largest_groups = persistent_groups(context, tuning);
   ColumnList columns;
   columns.input(&input, plan.domain).plain(mask);

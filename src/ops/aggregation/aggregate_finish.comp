@@ -32,18 +32,23 @@ void merge_partials(uint words) {
   if (first >= per_turn) return;
   uint64_t total = uint64_t(0);
   uint flags = 0u, smallest = 0xffffffffu, largest = 0u;
-  for (uint partial = first; partial < partial_total(); partial += per_turn) {
-    uint value = Words(record.partials).at[partial * words + word];
-    total += uint64_t(value);
-    flags |= value;
-    smallest = min(smallest, value);
-    largest = max(largest, value);
+  // Four loads are under way at a time; a partial beyond the last is the last one again, without weight.
+  for (uint partial = first; partial < partial_total(); partial += 4u * per_turn) {
+    uint values[4];
+    [[unroll]] for (uint k = 0u; k < 4u; ++k)
+      values[k] = Words(record.partials).at[min(partial + k * per_turn, partial_total() - 1u) * words + word];
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+      total += partial + k * per_turn < partial_total() ? uint64_t(values[k]) : uint64_t(0);
+      flags |= values[k];
+      smallest = min(smallest, values[k]);
+      largest = max(largest, values[k]);
+    }
   }
   if (word == partial_smallest) atomicMin(shared_smallest, smallest);
   if (word == partial_largest) atomicMax(shared_largest, largest);
   if (word == partial_sum || word == partial_squares) atomicOr(shared_flags, flags);
   if (word != partial_count && word != partial_count + 1u && !is_limb(word)) return;
-  // A low half stays below 2^32 for up to 65,535 invocations.
+  // A low half stays below 2^32 for up to 65,536 invocations.
   atomicAdd(shared_low[word], uint(total) & 0xffffu);
   atomicAdd(shared_high[word], uint(total >> 16));
 }

@@ -47,52 +47,75 @@ int key_of(uint bits) {
 
 int edge_key(uint index) { return key_words > 1u ? shared_keys[index] : Keys(keys_address).at[index]; }
 
-// The last bin whose lower edge is not above the key.
-uint searched_bin(int key) {
-  uint low = 0u;
+// Four values at a time, without branches between them, so that their latencies overlap.
+
+// The last bins whose lower edge is not above each key.
+uvec4 searched_bins(ivec4 keys) {
+  uvec4 low = uvec4(0u);
   for (uint count = bins; count > 1u;) {
     uint half_count = count >> 1;
-    bool right = edge_key(low + half_count) <= key;
-    low += right ? half_count : 0u;
-    count = right ? count - half_count : half_count;
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) low[j] += edge_key(low[j] + half_count) <= keys[j] ? half_count : 0u;
+    count -= half_count;
   }
   return low;
 }
 
 #ifdef VARIANT_float32
-uint guessed_bin(int key, uint bits, uint distance) {
-  float place = (uintBitsToFloat(bits) - binning.low) * binning.inverse;
-  uint bin = uint(place);
-  uint border = min(uint(place + 0.5), bins);
-  if (abs(place - float(border)) < binning.margin) bin = key >= edge_key(border) ? border : border - 1u;
+uvec4 guessed_bins(ivec4 keys, uvec4 bits, uvec4 distances) {
+  vec4 places = (uintBitsToFloat(bits) - binning.low) * binning.inverse;
+  uvec4 bin = uvec4(places);
+  uvec4 borders = min(uvec4(places + 0.5), uvec4(bins));
+  bvec4 unsure = lessThan(abs(places - vec4(borders)), vec4(binning.margin));
+  if (any(unsure)) {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+      if (unsure[j]) bin[j] = keys[j] >= edge_key(borders[j]) ? borders[j] : borders[j] - 1u;
+  }
   return bin;
 }
 #else
-uint guessed_bin(int key, uint bits, uint distance) {
-  uint border = uint(float(distance) * binning.inverse + 0.5);
-  bool above = uint64_t(distance) * uint64_t(bins) >= uint64_t(border) * uint64_t(binning.key_range);
-  return above ? border : border - 1u;
+uvec4 guessed_bins(ivec4 keys, uvec4 bits, uvec4 distances) {
+  uvec4 borders = uvec4(vec4(distances) * binning.inverse + 0.5);
+  uvec4 bin;
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+    bool above = uint64_t(distances[j]) * uint64_t(bins) >= uint64_t(borders[j]) * uint64_t(binning.key_range);
+    bin[j] = above ? borders[j] : borders[j] - 1u;
+  }
+  return bin;
 }
-uint divided_bin(uint distance) {
-  return uint(uint64_t(distance) * uint64_t(bins) / uint64_t(binning.key_range));
+uvec4 divided_bins(uvec4 distances) {
+  uvec4 bin;
+  for (uint j = 0u; j < 4u; ++j)
+    bin[j] = uint(uint64_t(distances[j]) * uint64_t(bins) / uint64_t(max(binning.key_range, 1u)));
+  return bin;
 }
 #endif
 
-uint bin_of(uint bits) {
-  int key = key_of(bits);
-  uint distance = uint(key) - uint(binning.low_key);
-  if (distance > binning.key_range) return no_bin;
+// `no_bin` for values that are not accepted.
+uvec4 bins_of(uvec4 bits, bvec4 there) {
+  ivec4 keys;
+  uvec4 distances;
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+    keys[j] = key_of(bits[j]);
+    distances[j] = uint(keys[j]) - uint(binning.low_key);
+    there[j] = there[j] && distances[j] <= binning.key_range;
+    // Any accepted value will do where none is counted.
+    if (!there[j]) {
+      keys[j] = binning.low_key;
+      distances[j] = 0u;
+      bits[j] = floatBitsToUint(binning.low);
+    }
+  }
   uint mode = binning_mode == histogram_resident ? binning.mode : binning_mode;
-  uint bin;
+  uvec4 bin;
   if (mode == histogram_search)
-    bin = searched_bin(key);
+    bin = searched_bins(keys);
 #ifndef VARIANT_float32
   else if (mode == histogram_divide)
-    bin = divided_bin(distance);
+    bin = divided_bins(distances);
 #endif
   else
-    bin = guessed_bin(key, bits, distance);
-  return min(bin, bins - 1u);
+    bin = guessed_bins(keys, bits, distances);
+  return mix(uvec4(no_bin), min(bin, uvec4(bins - 1u)), there);
 }
 
 void add_to_output(uint bin, uint count) {
@@ -125,14 +148,8 @@ void end_run() {
   add_to_output(run_bin, count);
 }
 
-void count_value(uint bits, bool there) {
-  if (!there) return;
-  uint bin = bin_of(bits);
+void count_in_output(uint bin) {
   if (bin == no_bin) return;
-  if (in_shared) {
-    atomicAdd(counters[bin * copies + (gl_LocalInvocationID.x & (copies - 1u))], 1u);
-    return;
-  }
   if (bin != run_bin) {
     end_run();
     run_bin = bin;
@@ -141,55 +158,66 @@ void count_value(uint bits, bool there) {
   ++run_length;
 }
 
-bool may_miss(uint column) {
-  return (column_flags(column) & (column_compare | column_finite | column_validity)) != 0u;
+void count_values(uvec4 bits, bvec4 there) {
+  uvec4 bin = bins_of(bits, there);
+  if (in_shared) {
+    uint copy = gl_LocalInvocationID.x & (copies - 1u);
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+      if (bin[j] != no_bin) atomicAdd(counters[bin[j] * copies + copy], 1u);
+  } else {
+    for (uint j = 0u; j < 4u; ++j) count_in_output(bin[j]);
+  }
 }
 
-uint value_bits(uint bits) {
+uvec4 value_bits(uvec4 bits) {
 #ifdef VARIANT_float32
-  if (column_has(values, column_calibrate)) return floatBitsToUint(calibrated(values, bits));
+  if (column_has(values, column_calibrate))
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) bits[j] = floatBitsToUint(calibrated(values, bits[j]));
 #endif
   return bits;
 }
 
-// Loads of a batch are under way together; on CPU devices that gains nothing.
-const uint batch = 4u;
-const uint row_batch = wide_access != 0u ? batch : 1u;
-
-void count_quads() {
-  uint quads = rows_per_thread / 4u;
-  for (uint start = 0u; start < quads; start += batch) {
-    uvec4 bits[batch];
-    bvec4 there[batch];
-    for (uint k = 0u; k < batch; ++k) {
-      uint quad = gl_LocalInvocationID.x + (start + k) * gl_WorkGroupSize.x;
-      bits[k] = load_quad(values, quad);
-      there[k] = bvec4(true);
-      if (may_miss(values)) there[k] = are_observed(values, bits[k], quad);
-      if (column_has(mask, column_present)) {
-        uvec4 words = load_quad(mask, quad);
-        [[unroll]] for (uint j = 0u; j < 4u; ++j) there[k][j] = there[k][j] && words[j] != 0u;
-      }
-    }
-    for (uint k = 0u; k < batch; ++k)
-      for (uint j = 0u; j < 4u; ++j) count_value(value_bits(bits[k][j]), there[k][j]);
+// Rows at one place of each quarter of the workgroup's width, or four neighbouring rows while the tile is wide.
+void load_values(uint turn, out uvec4 bits, out bvec4 there) {
+  there = bvec4(true);
+  if (wide_access != 0u && tile_wide) {
+    uint quad = gl_LocalInvocationID.x + turn * gl_WorkGroupSize.x;
+    bits = load_quad(values, quad);
+    if (may_miss(values)) there = are_observed(values, bits, quad);
+    if (column_has(mask, column_present))
+      there = bvec4(uvec4(there) & uvec4(notEqual(load_quad(mask, quad), uvec4(0u))));
+    return;
   }
+  uvec4 rows;
+  bvec4 observed;
+  for (uint j = 0u; j < 4u; ++j) {
+    uint i = gl_LocalInvocationID.x + (4u * turn + j) * gl_WorkGroupSize.x;
+    rows[j] = 0u;
+    observed[j] = i < tile_rows;
+    if (!observed[j]) continue;
+    uint place = locate(i);
+    rows[j] = load_row(values, i, place);
+    if (may_miss(values)) observed[j] = is_observed(values, rows[j], i, place);
+    if (column_has(mask, column_present)) observed[j] = observed[j] && load_row(mask, i, place) != 0u;
+  }
+  bits = rows;
+  there = observed;
 }
 
-void count_rows() {
-  for (uint start = 0u; start < rows_per_thread; start += row_batch) {
-    uint bits[batch];
-    bool there[batch];
-    for (uint k = 0u; k < row_batch; ++k) {
-      uint i = gl_LocalInvocationID.x + (start + k) * gl_WorkGroupSize.x;
-      there[k] = i < tile_rows;
-      if (!there[k]) continue;
-      uint place = locate(i);
-      bits[k] = load_row(values, i, place);
-      if (may_miss(values)) there[k] = is_observed(values, bits[k], i, place);
-      if (column_has(mask, column_present)) there[k] = there[k] && load_row(mask, i, place) != 0u;
-    }
-    for (uint k = 0u; k < row_batch; ++k) count_value(value_bits(bits[k]), there[k]);
+// Loads run two turns ahead of counting.
+void count_tile() {
+  uvec4 bits = uvec4(0u), later_bits = uvec4(0u);
+  bvec4 there = bvec4(false), later_there = bvec4(false);
+  uint turns = rows_per_thread / 4u;
+  for (uint turn = 0u; turn < turns + 2u; ++turn) {
+    uvec4 loaded_bits = uvec4(0u);
+    bvec4 loaded_there = bvec4(false);
+    if (turn < turns) load_values(turn, loaded_bits, loaded_there);
+    if (turn >= 2u) count_values(value_bits(bits), there);
+    bits = later_bits;
+    there = later_there;
+    later_bits = loaded_bits;
+    later_there = loaded_there;
   }
 }
 
@@ -221,10 +249,7 @@ void main() {
   uint tiles = tile_count();
   for (uint tile = workgroup_index(); tile < tiles; tile += workgroup_count()) {
     if (!open_tile(tile)) break;
-    if (wide_access != 0u && tile_wide)
-      count_quads();
-    else
-      count_rows();
+    count_tile();
   }
   if (in_shared)
     add_shared_to_output();

@@ -99,14 +99,15 @@ HistogramPlan plan_histogram(const OperationContext& context, std::uint32_t bins
   plan.tuning = numbers.rows;
   const std::uint32_t shared_words =
       (std::min(device.limits().shared_memory_bytes, histogram_shared_bytes) - histogram_reserved_bytes) / 4;
-  // Sizes in powers of two keep the number of pipelines small.
-  if (mode == histogram_search && bins < histogram_shared_keys) plan.key_words = std::bit_ceil(bins + 1);
+  // Few sizes keep the number of pipelines small.
+  if (mode == histogram_search && bins < numbers.largest_shared_keys)
+    plan.key_words = bins < numbers.few_shared_keys ? numbers.few_shared_keys : numbers.largest_shared_keys;
   const std::uint32_t counter_limit = shared_words - plan.key_words;
   if (bins <= counter_limit) {
-    while (plan.copies < numbers.largest_copies && std::uint64_t{bins} * plan.copies * 2 <= numbers.copied_words &&
-           bins * plan.copies * 2 <= counter_limit)
+    const std::uint32_t copied_words = std::min(numbers.copied_words, counter_limit);
+    while (plan.copies < numbers.largest_copies && std::uint64_t{bins} * plan.copies * 2 <= copied_words)
       plan.copies *= 2;
-    plan.counter_words = std::min(std::max(std::bit_ceil(bins * plan.copies), 2U), counter_limit);
+    plan.counter_words = bins * plan.copies <= copied_words ? copied_words : counter_limit;
   } else {
     plan.join_lanes = !cpu;
   }

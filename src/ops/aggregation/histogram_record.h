@@ -146,7 +146,8 @@ HISTOGRAM_FUNCTION HistogramBinning edges_binning(int first_key, int last_key) {
 }
 
 #ifdef __cplusplus
-static_assert(sizeof(HistogramBinning) == 32 && sizeof(HistogramRecord) == 48 + 120 + 48);
+static_assert(sizeof(HistogramBinning) == 32 && 
+              sizeof(HistogramRecord) == sizeof(RowsRecord) + 3 * sizeof(ColumnRecord) + 48);
 static_assert(sizeof(HistogramPrologueRecord) == 64);
 }  // namespace tessera::detail
 #endif

@@ -1,4 +1,4 @@
-// Row-wise arithmetic; one workgroup a tile.
+// Row-wise arithmetic on plain rows; one workgroup a tile.
 // variants: uint32 sint32 float32
 #version 460
 #include "addressed.glsl"
@@ -6,97 +6,24 @@
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { ElementwiseRecord at; };
 #define record Record(push.record).at
-#define COLUMNS 8
+#define COLUMNS 4
+#define ROWS_OF_WORDS
 #include "rows.glsl"
+#include "ops/arithmetic/elementwise_values.glsl"
 
-layout(constant_id = 12) const uint operation = 0u;
-const uint operation_copy = 0u, operation_add = 1u, operation_subtract = 2u, operation_multiply = 3u,
-           operation_multiply_add = 4u, operation_minimum = 5u, operation_maximum = 6u;
+const uint a = 0u, b = 1u, c = 2u, target = 3u;
 
-const uint a = 0u, b = 2u, c = 4u, target = 6u, target_validity = 7u;
-
-#ifdef VARIANT_float32
-const uint missing_bits = quiet_nan_bits;
-uint smaller(uint left, uint right) { return float_from_order(min(float_order(left), float_order(right))); }
-uint larger(uint left, uint right) { return float_from_order(max(float_order(left), float_order(right))); }
-uint chosen(bool minimum, uint left, uint right) {
-  if (is_nan_bits(left)) return right;
-  if (is_nan_bits(right)) return left;
-  return minimum ? smaller(left, right) : larger(left, right);
-}
-uint computed(uint left, uint right, uint third) {
-  precise float x = uintBitsToFloat(left), y = uintBitsToFloat(right), z = uintBitsToFloat(third);
-  precise float product = x * y;
-  precise float sum = x + y;
-  precise float difference = x - y;
-  precise float both = product + z;
-  if (operation == operation_add) return floatBitsToUint(sum);
-  if (operation == operation_subtract) return floatBitsToUint(difference);
-  if (operation == operation_multiply) return floatBitsToUint(product);
-  return floatBitsToUint(both);
-}
-#else
-const uint missing_bits = 0u;
-uint chosen(bool minimum, uint left, uint right) {
-  COMPUTE_TYPE x = COMPUTE_TYPE(left), y = COMPUTE_TYPE(right);
-  return uint(minimum ? min(x, y) : max(x, y));
-}
-uint computed(uint left, uint right, uint third) {
-  if (operation == operation_add) return left + right;
-  if (operation == operation_subtract) return left - right;
-  if (operation == operation_multiply) return left * right;
-  return left * right + third;
-}
-#endif
-
-uint result_of(uint left, uint right, uint third) {
-  if (operation == operation_copy) return left;
-  if (operation == operation_minimum || operation == operation_maximum)
-    return chosen(operation == operation_minimum, left, right);
-  return computed(left, right, third);
+uvec4 operand_quad(uint column, uint quad) {
+  return column_has(column, column_present) ? load_quad(column, quad) : uvec4(0u);
 }
 
-bool may_miss(uint column) {
-  return (column_flags(column) & (column_compare | column_finite | column_validity)) != 0u;
-}
-
-// The operand's value as bits: calibrated when it is.
-uint operand_bits(uint column, uint bits) {
-#ifdef VARIANT_float32
-  if (column_has(column, column_calibrate)) return floatBitsToUint(calibrated(column, bits));
-#endif
-  return bits;
-}
-
-struct Row {
-  uint bits;
-  bool there;
-};
-
-Row load_operand(uint column, uint i, uint place) {
-  if (!column_has(column, column_present)) return Row(0u, true);
-  uint raw = load_row(column, i, place);
-  Row row = Row(operand_bits(column, raw), true);
-  if (may_miss(column)) row.there = is_observed(column, raw, i, place);
-#ifdef VARIANT_float32
-  if (column_has(column, column_calibrate)) row.there = row.there && is_finite_bits(row.bits);
-#endif
-  return row;
-}
-
-uvec4 load_operand_quad(uint column, uint quad, inout bvec4 there) {
-  if (!column_has(column, column_present)) return uvec4(0u);
-  uvec4 raw = load_quad(column, quad);
-  uvec4 bits = raw;
-  [[unroll]] for (uint k = 0u; k < 4u; ++k) bits[k] = operand_bits(column, raw[k]);
-  if (may_miss(column)) {
-    bvec4 observed = are_observed(column, raw, quad);
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
-      there[k] = there[k] && observed[k];
-#ifdef VARIANT_float32
-      if (column_has(column, column_calibrate)) there[k] = there[k] && is_finite_bits(bits[k]);
-#endif
-    }
+// Four rows that are a workgroup apart.
+uvec4 operand_rows(uint column, uint first, uvec4 place) {
+  uvec4 bits = uvec4(0u);
+  if (!column_has(column, column_present)) return bits;
+  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    uint i = first + k * gl_WorkGroupSize.x;
+    if (i < tile_rows) bits[k] = load_row(column, i, place[k]);
   }
   return bits;
 }
@@ -105,46 +32,31 @@ uvec4 load_operand_quad(uint column, uint quad, inout bvec4 there) {
 const uint batch = 4u;
 
 void compute_quads() {
-  uint quads = rows_per_thread / 4u;
-  for (uint start = 0u; start < quads; start += batch) {
+  for (uint start = 0u; start < rows_per_thread / 4u; start += batch) {
+    uint first = gl_LocalInvocationID.x + start * gl_WorkGroupSize.x;
     uvec4 x[batch], y[batch], z[batch];
-    bvec4 there[batch];
-    for (uint k = 0u; k < batch; ++k) {
-      uint quad = gl_LocalInvocationID.x + (start + k) * gl_WorkGroupSize.x;
-      there[k] = bvec4(true);
-      x[k] = load_operand_quad(a, quad, there[k]);
-      y[k] = load_operand_quad(b, quad, there[k]);
-      z[k] = load_operand_quad(c, quad, there[k]);
+    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+      x[k] = operand_quad(a, first + k * gl_WorkGroupSize.x);
+      y[k] = operand_quad(b, first + k * gl_WorkGroupSize.x);
+      z[k] = operand_quad(c, first + k * gl_WorkGroupSize.x);
     }
-    for (uint k = 0u; k < batch; ++k) {
-      uint quad = gl_LocalInvocationID.x + (start + k) * gl_WorkGroupSize.x;
-      uvec4 result;
-      [[unroll]] for (uint j = 0u; j < 4u; ++j)
-        result[j] = there[k][j] ? result_of(x[k][j], y[k][j], z[k][j]) : missing_bits;
-      store_quad(target, quad, result);
-      if (column_has(target_validity, column_present)) store_quad(target_validity, quad, uvec4(there[k]));
-    }
+    [[unroll]] for (uint k = 0u; k < batch; ++k)
+      store_quad(target, first + k * gl_WorkGroupSize.x, results_of(x[k], y[k], z[k]));
   }
 }
 
 void compute_rows() {
-  for (uint start = 0u; start < rows_per_thread; start += batch) {
-    Row x[batch], y[batch], z[batch];
-    uint place[batch];
-    for (uint k = 0u; k < batch; ++k) {
-      uint i = gl_LocalInvocationID.x + (start + k) * gl_WorkGroupSize.x;
-      if (i >= tile_rows) continue;
-      place[k] = locate(i);
-      x[k] = load_operand(a, i, place[k]);
-      y[k] = load_operand(b, i, place[k]);
-      z[k] = load_operand(c, i, place[k]);
+  for (uint start = 0u; start < rows_per_thread; start += 4u) {
+    uint first = gl_LocalInvocationID.x + start * gl_WorkGroupSize.x;
+    if (first >= tile_rows) return;
+    uvec4 place = uvec4(0u);
+    if (row_mode != 0u) {
+      [[unroll]] for (uint k = 0u; k < 4u; ++k) place[k] = locate(min(first + k * gl_WorkGroupSize.x, tile_rows - 1u));
     }
-    for (uint k = 0u; k < batch; ++k) {
-      uint i = gl_LocalInvocationID.x + (start + k) * gl_WorkGroupSize.x;
-      if (i >= tile_rows) continue;
-      bool there = x[k].there && y[k].there && z[k].there;
-      store_row(target, i, place[k], there ? result_of(x[k].bits, y[k].bits, z[k].bits) : missing_bits);
-      if (column_has(target_validity, column_present)) store_row(target_validity, i, place[k], there ? 1u : 0u);
+    uvec4 result = results_of(operand_rows(a, first, place), operand_rows(b, first, place), operand_rows(c, first, place));
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+      uint i = first + k * gl_WorkGroupSize.x;
+      if (i < tile_rows) store_row(target, i, place[k], result[k]);
     }
   }
 }

@@ -96,16 +96,37 @@ class ElementwiseImplementation final : public OperationImplementation {
 
   void record(const OperationContext& context) const override {
     if (context.rows() == 0) return;
+    const auto observed = [&](std::string_view name) {
+      const Input* input = context.optional_input(name);
+      return input != nullptr && input->observations;
+    };
+    if (observed("a") || observed("b") || observed("c") || context.optional_output("output_validity") != nullptr)
+      record_observed(context);
+    else
+      record_plain(context);
+  }
+
+ private:
+  static void record_plain(const OperationContext& context) {
     ColumnList columns;
-    columns.input(context.optional_input("a"), ValueDomain::calibrated)
-        .input(context.optional_input("b"), ValueDomain::calibrated)
-        .input(context.optional_input("c"), ValueDomain::calibrated)
-        .output(&context.output("output"))
-        .output(context.optional_output("output_validity"));
+    columns.plain(context.optional_input("a")).plain(context.optional_input("b")).plain(context.optional_input("c"));
+    columns.output(&context.output("output"));
+    record_rows<ElementwiseRecord>(context, columns, "elementwise.");
+  }
+
+  static void record_observed(const OperationContext& context) {
+    ColumnList columns;
+    for (const std::string_view name : {"a", "b", "c"}) columns.input(context.optional_input(name), ValueDomain::calibrated);
+    columns.output(&context.output("output")).output(context.optional_output("output_validity"));
+    record_rows<ElementwiseObservedRecord>(context, columns, "elementwise_observed.");
+  }
+
+  template <class Record>
+  static void record_rows(const OperationContext& context, const ColumnList& columns, std::string module) {
     const RowDomain domain(context, columns, default_row_tuning(context.sink().device()), {RowPass{}});
-    Dispatch dispatch = domain.dispatch("rows", "elementwise." + std::string(variant_of(context.input("a").format())), 0,
-                                        {context.choice("operation")});
-    dispatch.arguments = domain.arguments(ElementwiseRecord{});
+    module += variant_of(context.input("a").format());
+    Dispatch dispatch = domain.dispatch("rows", std::move(module), 0, {context.choice("operation")});
+    dispatch.arguments = domain.arguments(Record{});
     context.sink().dispatch(std::move(dispatch));
   }
 };

@@ -5,8 +5,14 @@
 namespace tessera::detail {
 #endif
 
-// Columns: a, b, c, each with its validity; output; output validity.
+// Columns: a, b, c, output.
 struct ElementwiseRecord {
+  RowsRecord rows;
+  ColumnRecord columns[4];
+};
+
+// Columns: a, b, c, each with its validity; output; output validity.
+struct ElementwiseObservedRecord {
   RowsRecord rows;
   ColumnRecord columns[8];
 };

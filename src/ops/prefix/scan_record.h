@@ -14,7 +14,7 @@ struct ScanRecord {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(ScanRecord) == 240);
+static_assert(sizeof(ScanRecord) == 280);
 }  // namespace tessera::detail
 #endif
 #endif

@@ -15,6 +15,10 @@ layout(constant_id = 12) const uint inclusive_mode = 0u;
 layout(constant_id = 13) const uint lane_runs = 0u;
 #endif
 
+#ifndef UNROLL
+#define UNROLL [[unroll]]
+#endif
+
 const uint source = 0u, segment_flags = 2u, target = 3u;
 
 bool segmented() { return column_has(segment_flags, column_present); }
@@ -55,61 +59,18 @@ Total scan_lanes(Total own, inout Total running) {
   return before;
 }
 
-bool may_miss() { return (column_flags(source) & (column_compare | column_validity)) != 0u; }
 // A missing row counts as 0.
 uint load_value(uint i, uint place) {
   uint bits = load_row(source, i, place);
-  return may_miss() && !is_observed(source, bits, i, place) ? 0u : bits;
+  return may_miss(source) && !is_observed(source, bits, i, place) ? 0u : bits;
 }
 bool load_start(uint i, uint place) { return segmented() && load_row(segment_flags, i, place) != 0u; }
 
-// Rows of this invocation once scanned: what its subgroup's earlier rows add is in; a bit says whether what comes before the subgroup is
-// still to be added. Before that: raw values, and a bit where a segment starts.
+// Rows of this invocation, in quads of neighbours. First raw values, and a bit where a segment starts; once scanned with what its subgroup's
+// earlier rows add, and a bit where what comes before the subgroup is still to be added.
+const uint quads_per_thread = rows_per_thread / 4u;
 uint kept[rows_per_thread];
 uint kept_bits;
-
-uint kept_row(uint k) {
-  return (gl_SubgroupID * rows_per_thread + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
-}
-
-void load_kept_rows() {
-  kept_bits = 0u;
-  for (uint k = 0u; k < rows_per_thread; ++k) {
-    uint i = kept_row(k);
-    kept[k] = 0u;
-    if (i < tile_rows) {
-      uint place = locate(i);
-      kept[k] = load_value(i, place);
-      if (load_start(i, place)) kept_bits |= 1u << k;
-    }
-  }
-}
-
-Total scan_kept_rows() {
-  Total running = Total(0u, 0u);
-  uint open_bits = 0u;
-  for (uint k = 0u; k < rows_per_thread; ++k) {
-    Total own = Total(kept[k], (kept_bits >> k) & 1u);
-    Total before = scan_lanes(own, running);
-    bool start = own.starts != 0u;
-    uint exclusive = start ? 0u : before.sum;
-    if (!start && before.starts == 0u) open_bits |= 1u << k;
-    kept[k] = inclusive_mode != 0u ? exclusive + own.sum : exclusive;
-  }
-  kept_bits = open_bits;
-  return running;
-}
-
-void store_kept_rows(uint carry) {
-  for (uint k = 0u; k < rows_per_thread; ++k) {
-    uint i = kept_row(k);
-    uint added = segmented() && ((kept_bits >> k) & 1u) == 0u ? 0u : carry;
-    if (i < tile_rows) store_row(target, i, locate(i), kept[k] + added);
-  }
-}
-
-// The same with four neighbouring rows a lane.
-const uint quads_per_thread = rows_per_thread / 4u;
 
 uint kept_quad(uint k) {
   return (gl_SubgroupID * quads_per_thread + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
@@ -117,25 +78,79 @@ uint kept_quad(uint k) {
 
 void load_kept_quads() {
   kept_bits = 0u;
-  for (uint k = 0u; k < quads_per_thread; ++k) {
-    uint quad = kept_quad(k);
-    uvec4 values = load_quad(source, quad);
-    if (may_miss()) {
-      bvec4 there = are_observed(source, values, quad);
-      values = uvec4(there) * values;
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
+    uvec4 values = load_quad(source, kept_quad(k));
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) kept[4u * k + j] = values[j];
+  }
+  if (may_miss(source)) {
+    UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
+      uvec4 values = uvec4(kept[4u * k], kept[4u * k + 1u], kept[4u * k + 2u], kept[4u * k + 3u]);
+      bvec4 there = are_observed(source, values, kept_quad(k));
+      [[unroll]] for (uint j = 0u; j < 4u; ++j) kept[4u * k + j] = there[j] ? values[j] : 0u;
     }
-    if (segmented()) {
-      uvec4 starts = uvec4(notEqual(load_quad(segment_flags, quad), uvec4(0u)));
+  }
+  if (segmented()) {
+    UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
+      uvec4 starts = uvec4(notEqual(load_quad(segment_flags, kept_quad(k)), uvec4(0u)));
       kept_bits |= (starts.x | (starts.y << 1) | (starts.z << 2) | (starts.w << 3)) << (4u * k);
     }
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) kept[4u * k + j] = values[j];
   }
 }
 
-Total scan_kept_quads() {
+void store_kept_quads() {
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k)
+    store_quad(target, kept_quad(k), uvec4(kept[4u * k], kept[4u * k + 1u], kept[4u * k + 2u], kept[4u * k + 3u]));
+}
+
+// Where quads can't be accessed at once: rows one by one, by neighbouring lanes, and into quads through memory that a subgroup shares.
+shared uint staged[tile_capacity];
+
+uint staged_row(uint k) {
+  return (gl_SubgroupID * rows_per_thread + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
+void subgroup_staged() {
+  subgroupMemoryBarrierShared();
+  subgroupBarrier();
+}
+
+void load_kept_rows() {
+  kept_bits = 0u;
+  for (uint k = 0u; k < rows_per_thread; ++k) {
+    uint i = staged_row(k);
+    staged[i] = i < tile_rows ? load_value(i, locate(i)) : 0u;
+  }
+  subgroup_staged();
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) kept[4u * k + j] = staged[4u * kept_quad(k) + j];
+  }
+  subgroup_staged();
+  if (!segmented()) return;
+  for (uint k = 0u; k < rows_per_thread; ++k) {
+    uint i = staged_row(k);
+    staged[i] = i < tile_rows && load_start(i, locate(i)) ? 1u : 0u;
+  }
+  subgroup_staged();
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) kept_bits |= staged[4u * kept_quad(k) + j] << (4u * k + j);
+  }
+  subgroup_staged();
+}
+
+void store_kept_rows() {
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) staged[4u * kept_quad(k) + j] = kept[4u * k + j];
+  }
+  subgroup_staged();
+  for (uint k = 0u; k < rows_per_thread; ++k) {
+    uint i = staged_row(k);
+    if (i < tile_rows) store_row(target, i, locate(i), staged[i]);
+  }
+}
+
+Total scan_kept() {
   Total running = Total(0u, 0u);
   uint open_bits = 0u;
-  for (uint k = 0u; k < quads_per_thread; ++k) {
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
     uint bits = (kept_bits >> (4u * k)) & 15u;
     Total own = Total(0u, 0u);
     [[unroll]] for (uint j = 0u; j < 4u; ++j) own = joined(own, Total(kept[4u * k + j], (bits >> j) & 1u));
@@ -153,14 +168,10 @@ Total scan_kept_quads() {
   return running;
 }
 
-void store_kept_quads(uint carry) {
-  for (uint k = 0u; k < quads_per_thread; ++k) {
-    uvec4 results;
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) {
-      bool open = !segmented() || ((kept_bits >> (4u * k + j)) & 1u) != 0u;
-      results[j] = kept[4u * k + j] + (open ? carry : 0u);
-    }
-    store_quad(target, kept_quad(k), results);
+void add_to_kept(uint carry) {
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+      if (!segmented() || ((kept_bits >> (4u * k + j)) & 1u) != 0u) kept[4u * k + j] += carry;
   }
 }
 
@@ -209,12 +220,11 @@ Total scan_tile_rows() {
 #ifndef SCAN_WITHOUT_RUNS
   if (lane_runs != 0u) return scan_run();
 #endif
-  if (wide_access != 0u && tile_wide) {
+  if (wide_access != 0u && tile_wide)
     load_kept_quads();
-    return scan_kept_quads();
-  }
-  load_kept_rows();
-  return scan_kept_rows();
+  else
+    load_kept_rows();
+  return scan_kept();
 }
 
 // `carry`: the sum before the subgroup, which its rows before the first start take up.
@@ -225,10 +235,11 @@ void store_tile_rows(uint carry) {
     return;
   }
 #endif
+  add_to_kept(carry);
   if (wide_access != 0u && tile_wide)
-    store_kept_quads(carry);
+    store_kept_quads();
   else
-    store_kept_rows(carry);
+    store_kept_rows();
 }
 
 shared uint64_t subgroup_totals[gl_WorkGroupSize.x];

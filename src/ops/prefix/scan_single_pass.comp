@@ -91,12 +91,28 @@ uint look_back(uint tile) {
   }
 }
 
-void main() {
+// With one span, what does not depend on the tile's number is looked up while that is on its way.
+bool open_next_tile() {
   Status status = Status(record.status);
   if (gl_LocalInvocationID.x == 0u) shared_tile = atomicAdd(status.next_tile, 1u);
+  if (in_one_span()) open_one_span_tile(0u);
+  uint tiles = tile_count();
+  uint64_t rows = record.rows.rows;
   barrier();
+  if (!in_one_span()) return open_tile(shared_tile);
+  if (shared_tile >= tiles) return false;
+  tile_first_row = uint64_t(shared_tile) * uint64_t(tile_capacity);
+  tile_rows = uint(min(rows - tile_first_row, uint64_t(tile_capacity)));
+  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column)
+    if (column_has(column, column_present)) column_base[column] += tile_first_row * uint64_t(column_stride[column]);
+  clamp_tile();
+  return true;
+}
+
+void main() {
+  if (!open_next_tile()) return;
+  Status status = Status(record.status);
   uint tile = shared_tile;
-  if (!open_tile(tile)) return;
   Total own = scan_tile_rows();
   if (gl_SubgroupInvocationID == 0u) subgroup_totals[gl_SubgroupID] = pack_total(own);
   barrier();

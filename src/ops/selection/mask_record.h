@@ -12,7 +12,7 @@ struct MaskRecord {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(MaskRecord) == 368);
+static_assert(sizeof(MaskRecord) == 440);
 }  // namespace tessera::detail
 #endif
 #endif
