@@ -1,4 +1,5 @@
-// Column operations at full size, over one chunk and over many. `bandwidth` counts each input read once and each output written once.
+// Column operations at full size, over one chunk and over many. `bandwidth` counts each input read once and each output
+// written once.
 #include <benchmark/benchmark.h>
 
 #include <tessera/ops/aggregation.hpp>
@@ -25,7 +26,8 @@ void device_copy(benchmark::State& state) {
   bench::run_graph(
       state,
       [&](Graph& graph) {
-        graph.add(CopyNode{.id = "copy", .source = graph.import(source), .target = graph.import(target), .bytes = bytes});
+        graph.add(
+            CopyNode{.id = "copy", .source = graph.import(source), .target = graph.import(target), .bytes = bytes});
       },
       2 * bytes);
 }
@@ -46,7 +48,8 @@ void elementwise(benchmark::State& state) {
 template <class T>
 void reduction(benchmark::State& state, Reduction::Operation operation, Determinism determinism) {
   const Format format = format_of<T>;
-  const Vector input = column(format, full_rows(), chunks_of(state), format == Format::float32 ? Values::moderate : Values::any_bits);
+  const Vector input =
+      column(format, full_rows(), chunks_of(state), format == Format::float32 ? Values::moderate : Values::any_bits);
   const Vector output = column(format, operation == Reduction::Operation::extent ? 2 : 1, 1, Values::moderate);
   bench::run_graph(
       state,
@@ -76,19 +79,20 @@ void histogram(benchmark::State& state) {
   const Format format = format_of<T>;
   const std::uint64_t rows = full_rows();
   const auto bins = static_cast<std::uint64_t>(state.range(1));
-  const Vector input = column(format, rows, chunks_of(state), format == Format::float32 ? Values::moderate : Values::any_bits);
+  const Vector input =
+      column(format, rows, chunks_of(state), format == Format::float32 ? Values::moderate : Values::any_bits);
   const Vector output = column(Format::uint32, bins, 1, Values::any_bits);
-  const Histogram::Domain domain = format == Format::float32 ? Histogram::Domain{-1.0, 1.0} : Histogram::Domain{0.0, 4294967295.0};
+  const Histogram::Domain domain =
+      format == Format::float32 ? Histogram::Domain{-1.0, 1.0} : Histogram::Domain{0.0, 4294967295.0};
   bench::run_graph(
-      state, [&](Graph& graph) { graph.add(Histogram{.input = input, .output = output, .binning = domain}); }, 4 * rows);
+      state, [&](Graph& graph) { graph.add(Histogram{.input = input, .output = output, .binning = domain}); },
+      4 * rows);
 }
 
 void reproducible_float_sum(benchmark::State& state) {
   reduction<float>(state, Reduction::Operation::sum, Determinism::reproducible);
 }
-void fast_float_sum(benchmark::State& state) {
-  reduction<float>(state, Reduction::Operation::sum, Determinism::fast);
-}
+void fast_float_sum(benchmark::State& state) { reduction<float>(state, Reduction::Operation::sum, Determinism::fast); }
 void integer_sum(benchmark::State& state) {
   reduction<std::uint32_t>(state, Reduction::Operation::sum, Determinism::reproducible);
 }
@@ -112,6 +116,11 @@ BENCHMARK(integer_sum)->ArgName("chunks")->Arg(1)->Arg(65536)->Apply(settle);
 BENCHMARK(float_extent)->ArgName("chunks")->Arg(1)->Apply(settle);
 BENCHMARK(inclusive_scan)->ArgName("chunks")->Arg(1)->Arg(65536)->Apply(settle);
 BENCHMARK(segmented_scan)->ArgName("chunks")->Arg(1)->Apply(settle);
-BENCHMARK(histogram<std::uint32_t>)->ArgNames({"chunks", "bins"})->Args({1, 256})->Args({65536, 256})->Args({1, 65536})->Apply(settle);
+BENCHMARK(histogram<std::uint32_t>)
+    ->ArgNames({"chunks", "bins"})
+    ->Args({1, 256})
+    ->Args({65536, 256})
+    ->Args({1, 65536})
+    ->Apply(settle);
 BENCHMARK(histogram<float>)->ArgNames({"chunks", "bins"})->Args({1, 256})->Apply(settle);
 BENCHMARK_MAIN();

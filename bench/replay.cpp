@@ -18,7 +18,8 @@ constexpr int replays = 50;
 /// A chain of additions between two columns, the first read from an import of its own.
 class Chain {
  public:
-  explicit Chain(std::uint64_t chunks) : source_(bench::column(Format::uint32, rows(chunks), chunks, bench::Values::any_bits)) {
+  explicit Chain(std::uint64_t chunks)
+      : source_(bench::column(Format::uint32, rows(chunks), chunks, bench::Values::any_bits)) {
     Graph graph(bench::device());
     import_ = graph.import(source_);
     VectorView from = *import_;
@@ -33,7 +34,8 @@ class Chain {
   }
 
   void replay(benchmark::State& state, bool rebinds) {
-    const Vector other = bench::column(Format::uint32, source_.length(), source_.chunks().size(), bench::Values::any_bits);
+    const Vector other =
+        bench::column(Format::uint32, source_.length(), source_.chunks().size(), bench::Values::any_bits);
     const Rebinding rebinding[] = {rebind(*import_, other)};
     double encoding = 0;
     for (auto _ : state) {
@@ -68,5 +70,11 @@ void replay_rebound(benchmark::State& state) { Chain(static_cast<std::uint64_t>(
 }  // namespace
 
 BENCHMARK(replay_unchanged)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(20);
-BENCHMARK(replay_rebound)->ArgName("chunks")->Arg(1)->Arg(65536)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(20);
+BENCHMARK(replay_rebound)
+    ->ArgName("chunks")
+    ->Arg(1)
+    ->Arg(65536)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond)
+    ->Iterations(20);
 BENCHMARK_MAIN();

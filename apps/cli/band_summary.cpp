@@ -20,7 +20,8 @@ T read_value(std::span<const std::byte> bytes, std::uint64_t offset) {
 
 }  // namespace
 
-raster::Statistics window_statistics(const Source& band, const GraphBuffer& results, std::uint64_t offset, Format values) {
+raster::Statistics window_statistics(const Source& band, const GraphBuffer& results, std::uint64_t offset,
+                                     Format values) {
   const auto target = [&](Format format, std::uint64_t rows, std::uint64_t place) {
     return Target(results.view(format, rows, {.byte_offset = offset + place}));
   };
@@ -79,9 +80,12 @@ void BandSummary::merge_samples(std::span<const std::byte> samples, std::span<co
 void BandSummary::merge_host(std::span<const std::byte> samples, std::span<const std::uint8_t> validity) {
   pixels_ += samples.size() / raster::size_of(info_.type);
   switch (info_.type) {
-    case raster::SampleType::uint64: return merge_samples<std::uint64_t>(samples, validity);
-    case raster::SampleType::sint64: return merge_samples<std::int64_t>(samples, validity);
-    default: return merge_samples<double>(samples, validity);
+    case raster::SampleType::uint64:
+      return merge_samples<std::uint64_t>(samples, validity);
+    case raster::SampleType::sint64:
+      return merge_samples<std::int64_t>(samples, validity);
+    default:
+      return merge_samples<double>(samples, validity);
   }
 }
 
@@ -126,8 +130,12 @@ nlohmann::ordered_json BandFigures::json() const {
   const auto number = [](const std::optional<double>& value) {
     return value ? json_number(*value) : nlohmann::ordered_json(nullptr);
   };
-  return {{"valid", valid},          {"invalid", invalid},      {"min", number(minimum)},
-          {"max", number(maximum)},  {"mean", number(mean)},    {"std", number(deviation)},
+  return {{"valid", valid},
+          {"invalid", invalid},
+          {"min", number(minimum)},
+          {"max", number(maximum)},
+          {"mean", number(mean)},
+          {"std", number(deviation)},
           {"sum", valid == 0 ? nlohmann::ordered_json(nullptr) : json_number(sum)}};
 }
 

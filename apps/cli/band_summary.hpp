@@ -25,7 +25,8 @@ struct BandResultLayout {
 };
 
 /// The statistics operation that fills one band's results at a byte offset of a buffer.
-raster::Statistics window_statistics(const Source& band, const GraphBuffer& results, std::uint64_t offset, Format values);
+raster::Statistics window_statistics(const Source& band, const GraphBuffer& results, std::uint64_t offset,
+                                     Format values);
 
 /// Population statistics; absent where there is no valid pixel.
 struct BandFigures {

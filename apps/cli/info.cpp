@@ -17,10 +17,14 @@ nlohmann::ordered_json no_data_json(const raster::NoData& no_data) {
 
 std::string_view validity_name(raster::ValiditySource source) {
   switch (source) {
-    case raster::ValiditySource::none: return "none";
-    case raster::ValiditySource::mask: return "mask";
-    case raster::ValiditySource::alpha: return "alpha";
-    case raster::ValiditySource::mask_and_alpha: return "mask and alpha";
+    case raster::ValiditySource::none:
+      return "none";
+    case raster::ValiditySource::mask:
+      return "mask";
+    case raster::ValiditySource::alpha:
+      return "alpha";
+    case raster::ValiditySource::mask_and_alpha:
+      return "mask and alpha";
   }
   return "none";
 }
@@ -51,11 +55,14 @@ nlohmann::ordered_json info_json(const io::RasterFile& file) {
   document["georeferenced"] = metadata.georeferencing == raster::Georeferencing::present;
   document["affine"] = metadata.affine;
   document["crs"] = file.info().coordinate_reference_system_name;
-  document["pixel_interpretation"] = metadata.pixel_interpretation == raster::PixelInterpretation::point ? "point" : "area";
+  document["pixel_interpretation"] =
+      metadata.pixel_interpretation == raster::PixelInterpretation::point ? "point" : "area";
   document["overviews"] = nlohmann::ordered_json::array();
-  for (const residency::Extent& overview : file.info().overviews) document["overviews"].push_back({overview.width, overview.height});
+  for (const residency::Extent& overview : file.info().overviews)
+    document["overviews"].push_back({overview.width, overview.height});
   document["bands"] = nlohmann::ordered_json::array();
-  for (std::uint32_t i = 0; i < file.bands().size(); ++i) document["bands"].push_back(band_json(i + 1, file.bands()[i]));
+  for (std::uint32_t i = 0; i < file.bands().size(); ++i)
+    document["bands"].push_back(band_json(i + 1, file.bands()[i]));
   return document;
 }
 
@@ -72,14 +79,16 @@ void print_info(const io::RasterFile& file) {
     fmt::print("not georeferenced\n");
   }
   if (!info.coordinate_reference_system_name.empty()) fmt::print("CRS {}\n", info.coordinate_reference_system_name);
-  for (const residency::Extent& overview : info.overviews) fmt::print("overview {} x {}\n", overview.width, overview.height);
+  for (const residency::Extent& overview : info.overviews)
+    fmt::print("overview {} x {}\n", overview.width, overview.height);
   for (std::uint32_t i = 0; i < file.bands().size(); ++i) {
     const raster::BandInfo& band = file.bands()[i];
     fmt::print("band {}: {}", i + 1, name_of(band.type));
     if (!band.description.empty()) fmt::print(" \"{}\"", band.description);
     if (band.no_data.kind() != raster::NoData::Kind::none) fmt::print(", nodata {}", band.no_data.text());
     if (band.validity != raster::ValiditySource::none) fmt::print(", validity by {}", validity_name(band.validity));
-    if (band.scale || band.offset) fmt::print(", scale {} offset {}", band.scale_or_default(), band.offset_or_default());
+    if (band.scale || band.offset)
+      fmt::print(", scale {} offset {}", band.scale_or_default(), band.offset_or_default());
     if (!band.unit.empty()) fmt::print(", unit {}", band.unit);
     fmt::print("\n");
   }

@@ -59,7 +59,9 @@ BandFigures write_index(const NdviOptions& options, const BandReference& red, co
     graph.add(raster::Ndvi{.near_infrared = first, .red = second, .output = views.outputs[0]});
     graph.add(window_statistics(Source(views.outputs[0]).as_observations(), views.results, 0, Format::float32));
   };
-  job.accept = [&](const residency::StreamedWindow& window) { summary.merge_device(window.results, window.window.pixel_count()); };
+  job.accept = [&](const residency::StreamedWindow& window) {
+    summary.merge_device(window.results, window.window.pixel_count());
+  };
   residency::stream(device.device(), job, stream_settings);
   writer.finish();
   return summary.figures();
@@ -72,9 +74,8 @@ void run_ndvi(const NdviOptions& options) {
   if (red.file != near_infrared.file) io::assert_same_grid(*red.file, *near_infrared.file);
   const BandFigures figures = write_index(options, red, near_infrared, files);
   if (options.run.json) {
-    nlohmann::ordered_json document{{"schema", 1},
-                                    {"output", options.run.output},
-                                    {"domain", options.run.raw ? "raw" : "calibrated"}};
+    nlohmann::ordered_json document{
+        {"schema", 1}, {"output", options.run.output}, {"domain", options.run.raw ? "raw" : "calibrated"}};
     document.update(figures.json());
     print_json(document);
     return;
@@ -87,9 +88,11 @@ void run_ndvi(const NdviOptions& options) {
 
 void add_ndvi(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("ndvi", "Normalized difference vegetation index of two bands");
-  command->footer("REF is a band number or a band's name in SCENE, or FILE, or FILE,BAND. The output is float32 with NaN as nodata.\n"
-                  "Examples: tessera ndvi scene.tif --red 3 --nir 4 -o ndvi.tif\n"
-                  "          tessera ndvi --red LC08_B4.TIF --nir LC08_B5.TIF -o ndvi.tif");
+  command->footer(
+      "REF is a band number or a band's name in SCENE, or FILE, or FILE,BAND. The output is float32 with NaN as "
+      "nodata.\n"
+      "Examples: tessera ndvi scene.tif --red 3 --nir 4 -o ndvi.tif\n"
+      "          tessera ndvi --red LC08_B4.TIF --nir LC08_B5.TIF -o ndvi.tif");
   const auto options = std::make_shared<NdviOptions>();
   command->add_option("SCENE", options->scene, "Raster file that holds the bands");
   command->add_option("--red", options->red, "Red band (REF)")->required();
@@ -98,9 +101,8 @@ void add_ndvi(CLI::App& app, int& exit_code) {
   options->run.add_output_options(*command);
   options->run.add_job_options(*command);
   options->run.add_json_option(*command);
-  command->callback([options, &exit_code] {
-    exit_code = run_reported("ndvi", options->run.json, [&] { run_ndvi(*options); });
-  });
+  command->callback(
+      [options, &exit_code] { exit_code = run_reported("ndvi", options->run.json, [&] { run_ndvi(*options); }); });
 }
 
 }  // namespace tessera::cli

@@ -23,7 +23,8 @@ const io::RasterFile& RasterFiles::open(const std::string& path) {
   return *file;
 }
 
-BandReference RasterFiles::band_of(const io::RasterFile& file, const std::string& band, const std::string& option) const {
+BandReference RasterFiles::band_of(const io::RasterFile& file, const std::string& band,
+                                   const std::string& option) const {
   std::uint32_t number = 0;
   if (!parse_number(band, number)) return {&file, file.find_band(band)};
   if (number == 0) throw UsageError{fmt::format("{}: bands are numbered from 1", option)};
@@ -42,7 +43,8 @@ BandReference RasterFiles::resolve(const std::string& scene, const std::string& 
   if (std::filesystem::exists(reference)) {
     const io::RasterFile& file = open(reference);
     if (file.bands().size() > 1)
-      throw UsageError{fmt::format("{}: {} has {} bands; name one as {},BAND", option, reference, file.bands().size(), reference)};
+      throw UsageError{
+          fmt::format("{}: {} has {} bands; name one as {},BAND", option, reference, file.bands().size(), reference)};
     return {&file, 1};
   }
   if (const auto comma = reference.rfind(','); comma != std::string::npos && comma > 0)
@@ -62,8 +64,9 @@ std::vector<std::string> RasterFiles::names() const {
   return names;
 }
 
-residency::WindowGrid plan_job(const Device& device, const io::RasterFile& file, const std::vector<residency::StreamInput>& inputs,
-                               std::uint32_t output_bands, residency::Extent output_block, const RunOptions& options,
+residency::WindowGrid plan_job(const Device& device, const io::RasterFile& file,
+                               const std::vector<residency::StreamInput>& inputs, std::uint32_t output_bands,
+                               residency::Extent output_block, const RunOptions& options,
                                const residency::StreamOptions& stream) {
   const std::uint64_t memory = options.memory_bytes();
   GDALSetCacheMax64(static_cast<GIntBig>(memory / 4));

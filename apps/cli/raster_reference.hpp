@@ -33,8 +33,9 @@ class RasterFiles {
 };
 
 /// Windows of a job, within --memory. A quarter of it goes to GDAL's block cache, which is set here.
-residency::WindowGrid plan_job(const Device& device, const io::RasterFile& file, const std::vector<residency::StreamInput>& inputs,
-                               std::uint32_t output_bands, residency::Extent output_block, const RunOptions& options,
+residency::WindowGrid plan_job(const Device& device, const io::RasterFile& file,
+                               const std::vector<residency::StreamInput>& inputs, std::uint32_t output_bands,
+                               residency::Extent output_block, const RunOptions& options,
                                const residency::StreamOptions& stream);
 
 }  // namespace tessera::cli

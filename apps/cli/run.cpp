@@ -114,14 +114,17 @@ int report(const std::string& command, bool json, const Error& error, ExitCode c
 }  // namespace
 
 void RunOptions::add_device_options(CLI::App& command) {
-  command.add_option("--device", device, "Vulkan device: an index, a type (discrete, integrated, virtual, cpu) or part of a name "
-                                         "[default: $TESSERA_DEVICE, else the best there is]");
+  command.add_option("--device", device,
+                     "Vulkan device: an index, a type (discrete, integrated, virtual, cpu) or part of a name "
+                     "[default: $TESSERA_DEVICE, else the best there is]");
 }
 
 void RunOptions::add_job_options(CLI::App& command) {
   add_device_options(command);
-  command.add_option("--memory", memory, "Memory for the windows under way, for example 512M or 2G")->capture_default_str();
-  command.add_option("--threads", threads, "Threads that decode and compress [default: one per core]")->check(CLI::Range(1U, 1024U));
+  command.add_option("--memory", memory, "Memory for the windows under way, for example 512M or 2G")
+      ->capture_default_str();
+  command.add_option("--threads", threads, "Threads that decode and compress [default: one per core]")
+      ->check(CLI::Range(1U, 1024U));
   command.add_flag("-q,--quiet", quiet, "No progress and no warnings");
 }
 
@@ -232,7 +235,8 @@ int run_reported(const std::string& command, bool json, const std::function<void
     const bool stopped = error.code() == ErrorCode::cancelled && Interruption::requested();
     return report(command, json, error, stopped ? ExitCode::interrupted : ExitCode::failed);
   } catch (const std::bad_alloc&) {
-    return report(command, json, Error(ErrorCode::out_of_memory, {command, {}, "needs more memory than there is", {}}), ExitCode::failed);
+    return report(command, json, Error(ErrorCode::out_of_memory, {command, {}, "needs more memory than there is", {}}),
+                  ExitCode::failed);
   } catch (const std::exception& error) {
     return report(command, json, Error(ErrorCode::internal, {command, {}, error.what(), {}}), ExitCode::failed);
   }

@@ -21,9 +21,9 @@ enum class ExitCode : int { done = 0, failed = 1, usage = 2, interrupted = 130 }
 
 /// Options that every command that computes understands.
 struct RunOptions {
-  std::string device;                  ///< index, type or part of a name; empty: TESSERA_DEVICE or the best there is
-  std::string memory = "512M";         ///< bytes for windows under way
-  std::uint32_t threads = 0;           ///< 0: one per core
+  std::string device;           ///< index, type or part of a name; empty: TESSERA_DEVICE or the best there is
+  std::string memory = "512M";  ///< bytes for windows under way
+  std::uint32_t threads = 0;    ///< 0: one per core
   bool json = false;
   bool quiet = false;
   std::string output;
@@ -77,8 +77,8 @@ residency::StreamOptions stream_options(const RunOptions& options, const char* w
 nlohmann::ordered_json json_number(double value);
 void print_json(const nlohmann::ordered_json& document);
 
-/// Runs a command's body and turns what it throws into an exit code and a message: text on standard error, or with --json one document on
-/// standard output.
+/// Runs a command's body and turns what it throws into an exit code and a message: text on standard error, or with
+/// --json one document on standard output.
 int run_reported(const std::string& command, bool json, const std::function<void()>& body);
 
 }  // namespace tessera::cli

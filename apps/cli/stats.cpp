@@ -21,7 +21,8 @@ Format value_format(raster::SampleType type) {
   return raster::is_signed(type) ? Format::sint32 : Format::uint32;
 }
 
-std::vector<BandSummary> summarise(const StatsOptions& options, const io::RasterFile& file, const std::vector<std::uint32_t>& bands) {
+std::vector<BandSummary> summarise(const StatsOptions& options, const io::RasterFile& file,
+                                   const std::vector<std::uint32_t>& bands) {
   CommandDevice device(options.run);
   const residency::StreamOptions stream_settings = stream_options(options.run, "stats");
   std::vector<residency::StreamInput> inputs;
@@ -41,7 +42,8 @@ std::vector<BandSummary> summarise(const StatsOptions& options, const io::Raster
     job.build = [&](Graph& graph, const residency::StreamViews& views) {
       for (std::size_t i = 0; i < on_device.size(); ++i) {
         const Format values = value_format(file.band(bands[on_device[i]]).type);
-        raster::Statistics statistics = window_statistics(views.inputs[i], views.results, i * BandResultLayout::bytes, values);
+        raster::Statistics statistics =
+            window_statistics(views.inputs[i], views.results, i * BandResultLayout::bytes, values);
         statistics.id = fmt::format("band {}", bands[on_device[i]]);
         graph.add(statistics);
       }
@@ -93,8 +95,9 @@ void run_stats(const StatsOptions& options) {
 
 void add_stats(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("stats", "Exact statistics of the valid pixels of each band");
-  command->footer("Values are calibrated (scale and offset applied) unless --raw is given. The deviation is the population's.\n"
-                  "Example: tessera stats scene.tif -b 3,4 --json");
+  command->footer(
+      "Values are calibrated (scale and offset applied) unless --raw is given. The deviation is the population's.\n"
+      "Example: tessera stats scene.tif -b 3,4 --json");
   const auto options = std::make_shared<StatsOptions>();
   command->add_option("FILE", options->file, "Raster file")->required();
   command->add_option("-b,--band", options->bands, "Band number, from 1; repeatable or 1,2,3 [default: all]")
@@ -104,9 +107,8 @@ void add_stats(CLI::App& app, int& exit_code) {
   command->add_flag("--raw", options->run.raw, "Stored values, without scale and offset");
   options->run.add_job_options(*command);
   options->run.add_json_option(*command);
-  command->callback([options, &exit_code] {
-    exit_code = run_reported("stats", options->run.json, [&] { run_stats(*options); });
-  });
+  command->callback(
+      [options, &exit_code] { exit_code = run_reported("stats", options->run.json, [&] { run_stats(*options); }); });
 }
 
 }  // namespace tessera::cli

@@ -50,7 +50,8 @@ std::vector<std::uint64_t> uneven_lengths(std::uint64_t rows, std::uint64_t chun
   std::uint64_t left = rows;
   for (std::uint64_t i = 0; i + 1 < chunks; ++i) {
     const std::uint64_t fair = (left - (chunks - i - 1)) / (chunks - i);
-    const std::uint64_t length = std::clamp<std::uint64_t>(fair / 2 + engine() % (mean + 1), 1, left - (chunks - i - 1));
+    const std::uint64_t length =
+        std::clamp<std::uint64_t>(fair / 2 + engine() % (mean + 1), 1, left - (chunks - i - 1));
     lengths.push_back(length);
     left -= length;
   }
@@ -82,7 +83,8 @@ double seconds_per_execution(CompiledGraph& graph) {
 
 double kernel_seconds(CompiledGraph& graph) {
   Encoder encoder = device().encoder();
-  const Encoding encoding = graph.encode(encoder, std::span<const Rebinding>(), {.parameters = {}, .timing = Timing::per_node});
+  const Encoding encoding =
+      graph.encode(encoder, std::span<const Rebinding>(), {.parameters = {}, .timing = Timing::per_node});
   device().submit(std::move(encoder)).wait();
   const std::vector<double> nanoseconds = encoding.node_nanoseconds();
   return std::accumulate(nanoseconds.begin(), nanoseconds.end(), 0.0) * 1e-9;
@@ -97,8 +99,8 @@ void run_graph(benchmark::State& state, const std::function<void(Graph&)>& build
     state.SetIterationTime(std::max(seconds_per_execution(compiled), 1e-9));
     kernels = std::min(kernels, kernel_seconds(compiled));
   }
-  state.counters["bandwidth"] =
-      benchmark::Counter(static_cast<double>(bytes), benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
+  state.counters["bandwidth"] = benchmark::Counter(
+      static_cast<double>(bytes), benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
   state.counters["kernel_ms"] = kernels * 1e3;
   state.counters["dispatches"] = static_cast<double>(compiled.statistics().dispatch_count);
 }

@@ -20,9 +20,10 @@ Outcome check_reduction_of(Device& device, Random& random) {
   const std::vector<T> values = random_values<T>(random, rows, random.one_in(2));
   const std::vector<std::uint32_t> mask = masked ? random_mask(random, rows) : std::vector<std::uint32_t>();
   const DeviceRows<T> input(device, random, values);
-  const std::vector<T> expected =
-      reference::reduce<T>(static_cast<reference::ReductionOperation>(operation), values, {.mask = mask, .validity = {}});
-  const DeviceRows<T> output(device, random, std::vector<T>(expected.size(), T{7}), {.name = "one", .lengths = {expected.size()}});
+  const std::vector<T> expected = reference::reduce<T>(static_cast<reference::ReductionOperation>(operation), values,
+                                                       {.mask = mask, .validity = {}});
+  const DeviceRows<T> output(device, random, std::vector<T>(expected.size(), T{7}),
+                             {.name = "one", .lengths = {expected.size()}});
   Reduction reduction{.input = input.vector(), .output = output.vector(), .operation = operation};
   if (masked) reduction.mask = DeviceRows<std::uint32_t>(device, random, mask).vector();
   tessera::run(device, reduction);
@@ -37,7 +38,8 @@ Outcome check_histogram_of(Device& device, Random& random) {
   const bool automatic = random.one_in(3);
   const bool masked = random.one_in(2);
   Outcome outcome{.description = std::string(name_of(format_of<T>)) + ", " + std::to_string(bins) + " bins" +
-                                 (automatic ? ", automatic" : "") + (masked ? ", masked, " : ", ") + std::to_string(rows) + " rows",
+                                 (automatic ? ", automatic" : "") + (masked ? ", masked, " : ", ") +
+                                 std::to_string(rows) + " rows",
                   .failure = {}};
   const std::vector<T> values = random_values<T>(random, rows);
   const std::vector<std::uint32_t> mask = masked ? random_mask(random, rows) : std::vector<std::uint32_t>();
@@ -45,7 +47,8 @@ Outcome check_histogram_of(Device& device, Random& random) {
   auto bounds = random_values<T>(random, 2, false);
   if (bounds[0] > bounds[1]) std::swap(bounds[0], bounds[1]);
   const DeviceRows<T> input(device, random, values);
-  const DeviceRows<std::uint32_t> output(device, random, std::vector<std::uint32_t>(bins, 7), {.name = "one", .lengths = {bins}});
+  const DeviceRows<std::uint32_t> output(device, random, std::vector<std::uint32_t>(bins, 7),
+                                         {.name = "one", .lengths = {bins}});
   Histogram histogram{.input = input.vector(), .output = output.vector(), .binning = Histogram::AutomaticDomain{}};
   if (automatic) {
     const auto domain = reference::automatic_domain<T>(values, selected);
@@ -65,17 +68,23 @@ Outcome check_histogram_of(Device& device, Random& random) {
 
 Outcome check_reduction(Device& device, Random& random) {
   switch (random.below(3)) {
-    case 0: return check_reduction_of<std::uint32_t>(device, random);
-    case 1: return check_reduction_of<std::int32_t>(device, random);
-    default: return check_reduction_of<float>(device, random);
+    case 0:
+      return check_reduction_of<std::uint32_t>(device, random);
+    case 1:
+      return check_reduction_of<std::int32_t>(device, random);
+    default:
+      return check_reduction_of<float>(device, random);
   }
 }
 
 Outcome check_histogram(Device& device, Random& random) {
   switch (random.below(3)) {
-    case 0: return check_histogram_of<std::uint32_t>(device, random);
-    case 1: return check_histogram_of<std::int32_t>(device, random);
-    default: return check_histogram_of<float>(device, random);
+    case 0:
+      return check_histogram_of<std::uint32_t>(device, random);
+    case 1:
+      return check_histogram_of<std::int32_t>(device, random);
+    default:
+      return check_histogram_of<float>(device, random);
   }
 }
 

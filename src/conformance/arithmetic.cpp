@@ -12,7 +12,9 @@ template <class T>
 Outcome check_elementwise_of(Device& device, Random& random) {
   const std::uint64_t rows = random.row_count();
   const auto operation = static_cast<Elementwise::Operation>(random.below(7));
-  const auto inputs = operation == Elementwise::Operation::copy ? 1 : operation == Elementwise::Operation::multiply_add ? 3 : 2;
+  const auto inputs = operation == Elementwise::Operation::copy           ? 1
+                      : operation == Elementwise::Operation::multiply_add ? 3
+                                                                          : 2;
   Outcome outcome{.description = std::string(name_of(format_of<T>)) + ", operation " +
                                  std::to_string(static_cast<int>(operation)) + ", " + std::to_string(rows) + " rows",
                   .failure = {}};
@@ -27,14 +29,16 @@ Outcome check_elementwise_of(Device& device, Random& random) {
   if (inputs > 1) elementwise.b = columns[1].vector();
   if (inputs > 2) elementwise.c = columns[2].vector();
   tessera::run(device, elementwise);
-  const auto expected = reference::elementwise<T>(static_cast<reference::ElementwiseOperation>(operation), values[0], values[1], values[2]);
+  const auto expected = reference::elementwise<T>(static_cast<reference::ElementwiseOperation>(operation), values[0],
+                                                  values[1], values[2]);
   const std::vector<T> actual = output.rows(outcome.failure);
   if constexpr (std::is_same_v<T, float>) {
     // Devices may flush denormal products and results to zero; everything else is the same bits.
     for (std::size_t i = 0; i < rows; ++i) {
       const bool small = std::abs(expected[i] - actual[i]) <= 0x1p-126F;
       if (operation != Elementwise::Operation::copy && small) continue;
-      outcome.expect(compare<float>({&actual[i], 1}, {&expected[i], 1}, operation == Elementwise::Operation::copy), "result");
+      outcome.expect(compare<float>({&actual[i], 1}, {&expected[i], 1}, operation == Elementwise::Operation::copy),
+                     "result");
     }
   } else {
     outcome.expect(compare<T>(actual, expected), "result");
@@ -46,9 +50,12 @@ Outcome check_elementwise_of(Device& device, Random& random) {
 
 Outcome check_elementwise(Device& device, Random& random) {
   switch (random.below(3)) {
-    case 0: return check_elementwise_of<std::uint32_t>(device, random);
-    case 1: return check_elementwise_of<std::int32_t>(device, random);
-    default: return check_elementwise_of<float>(device, random);
+    case 0:
+      return check_elementwise_of<std::uint32_t>(device, random);
+    case 1:
+      return check_elementwise_of<std::int32_t>(device, random);
+    default:
+      return check_elementwise_of<float>(device, random);
   }
 }
 
@@ -67,7 +74,8 @@ Outcome check_scan(Device& device, Random& random) {
   Scan scan{.mode = mode, .input = input.vector(), .output = output.vector()};
   if (segmented) scan.segment_flags = DeviceRows<std::uint32_t>(device, random, flags).vector();
   tessera::run(device, scan);
-  const auto reference_mode = mode == Scan::Mode::inclusive ? reference::ScanMode::inclusive : reference::ScanMode::exclusive;
+  const auto reference_mode =
+      mode == Scan::Mode::inclusive ? reference::ScanMode::inclusive : reference::ScanMode::exclusive;
   const std::vector<std::uint32_t> expected = reference::scan(values, reference_mode, flags);
   outcome.expect(compare<std::uint32_t>(output.rows(outcome.failure), expected), "result");
   return outcome;
@@ -77,8 +85,8 @@ Outcome check_mask(Device& device, Random& random) {
   const std::uint64_t rows = random.row_count();
   const auto operation = static_cast<Mask::Operation>(random.below(5));
   const std::uint64_t count = operation == Mask::Operation::negation ? 1 : random.below(9) + 1;
-  Outcome outcome{.description = "operation " + std::to_string(static_cast<int>(operation)) + ", " + std::to_string(count) +
-                                 " inputs, " + std::to_string(rows) + " rows",
+  Outcome outcome{.description = "operation " + std::to_string(static_cast<int>(operation)) + ", " +
+                                 std::to_string(count) + " inputs, " + std::to_string(rows) + " rows",
                   .failure = {}};
   std::vector<std::vector<std::uint32_t>> masks;
   Mask mask{.operation = operation, .inputs = {}, .output = DeviceRows<std::uint32_t>(device, random, {}).vector()};

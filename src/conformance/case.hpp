@@ -33,7 +33,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// Integers of any bits; floats of moderate size with zeros, denormals and, where asked for, NaN and infinities among them.
+/// Integers of any bits; floats of moderate size with zeros, denormals and, where asked for, NaN and infinities among
+/// them.
 template <class T>
 std::vector<T> random_values(Random& random, std::uint64_t count, bool with_non_finite = true) {
   std::vector<T> values(count);
@@ -42,7 +43,8 @@ std::vector<T> random_values(Random& random, std::uint64_t count, bool with_non_
     if constexpr (std::is_same_v<T, float>) {
       value = static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-20F;
       if (bits >> 61 == 0) value = std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0xbfffffffU));
-      if (bits >> 58 == 63 && with_non_finite) value = std::bit_cast<float>(0x7f800000U | static_cast<std::uint32_t>(bits & 0x80000001U));
+      if (bits >> 58 == 63 && with_non_finite)
+        value = std::bit_cast<float>(0x7f800000U | static_cast<std::uint32_t>(bits & 0x80000001U));
       if (bits >> 58 == 62) value = 0.0F * (bits % 2 == 0 ? 1.0F : -1.0F);
     } else {
       value = static_cast<T>(bits);
@@ -62,8 +64,10 @@ template <class T>
 class DeviceRows {
  public:
   DeviceRows(Device& device, Random& random, std::span<const T> values)
-      : DeviceRows(device, random, values,
-                   reference::random_partition(values.size(), random.pick<std::uint64_t>({1, 1, 3, 17, 200}), random.bits())) {}
+      : DeviceRows(
+            device, random, values,
+            reference::random_partition(values.size(), random.pick<std::uint64_t>({1, 1, 3, 17, 200}), random.bits())) {
+  }
 
   DeviceRows(Device& device, Random& random, std::span<const T> values, const reference::Partition& partition) {
     std::uint64_t end = guard_bytes;
@@ -93,7 +97,8 @@ class DeviceRows {
     for (const Chunk& chunk : chunks_) {
       const std::size_t first = values.size();
       values.resize(first + chunk.length);
-      if (chunk.length != 0) std::memcpy(values.data() + first, now.data() + chunk.byte_offset, chunk.length * sizeof(T));
+      if (chunk.length != 0)
+        std::memcpy(values.data() + first, now.data() + chunk.byte_offset, chunk.length * sizeof(T));
       std::memcpy(now.data() + chunk.byte_offset, image_.data() + chunk.byte_offset, chunk.length * sizeof(T));
     }
     if (now != image_) failure = "bytes outside the rows changed";

@@ -24,7 +24,8 @@ constexpr std::array checks{
 };
 
 CaseReport run_case(Device& device, const Check& check, std::uint64_t seed) {
-  CaseReport report{.operation = std::string(check.operation), .description = {}, .seed = seed, .passed = false, .failure = {}};
+  CaseReport report{
+      .operation = std::string(check.operation), .description = {}, .seed = seed, .passed = false, .failure = {}};
   try {
     Random random(seed);
     Outcome outcome = check.run(device, random);
@@ -46,7 +47,9 @@ std::vector<std::string> operation_names() {
 }
 
 void run(Device& device, const Selection& selection, const std::function<void(const CaseReport&)>& report) {
-  const auto chosen = [&](const Check& check) { return selection.operation.empty() || check.operation == selection.operation; };
+  const auto chosen = [&](const Check& check) {
+    return selection.operation.empty() || check.operation == selection.operation;
+  };
   if (std::none_of(checks.begin(), checks.end(), chosen))
     throw Error(ErrorCode::unknown_id, {"selftest", selection.operation, "is the name of an operation", {}});
   for (const Check& check : checks)

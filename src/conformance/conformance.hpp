@@ -15,7 +15,7 @@ struct CaseReport {
   std::string description;  ///< sizes and options of the case
   std::uint64_t seed = 0;   ///< runs this case again
   bool passed = false;
-  std::string failure;      ///< what differed, empty when passed
+  std::string failure;  ///< what differed, empty when passed
 };
 
 struct Selection {

@@ -42,8 +42,10 @@ class RandomBand {
  private:
   static raster::NoData no_data_of(Sample value) {
     if constexpr (std::is_same_v<Sample, float>) return raster::NoData::of(raster::SampleType::float32, value);
-    if constexpr (std::is_same_v<Sample, std::uint16_t>) return raster::NoData::of_unsigned(raster::SampleType::uint16, value);
-    if constexpr (std::is_same_v<Sample, std::int16_t>) return raster::NoData::of_signed(raster::SampleType::sint16, value);
+    if constexpr (std::is_same_v<Sample, std::uint16_t>)
+      return raster::NoData::of_unsigned(raster::SampleType::uint16, value);
+    if constexpr (std::is_same_v<Sample, std::int16_t>)
+      return raster::NoData::of_signed(raster::SampleType::sint16, value);
     return raster::NoData::of_unsigned(raster::SampleType::uint8, static_cast<std::uint8_t>(value));
   }
 
@@ -63,7 +65,8 @@ std::string compare_index(std::span<const float> actual, std::span<const double>
     const double error = std::abs(static_cast<double>(actual[i]) - expected[i]);
     // Numerator and denominator round once each before.
     if (error <= 4e-7 * std::abs(expected[i]) + 1e-37) continue;
-    return "pixel " + std::to_string(i) + ": " + std::to_string(actual[i]) + " instead of " + std::to_string(expected[i]);
+    return "pixel " + std::to_string(i) + ": " + std::to_string(actual[i]) + " instead of " +
+           std::to_string(expected[i]);
   }
   return {};
 }
@@ -71,7 +74,8 @@ std::string compare_index(std::span<const float> actual, std::span<const double>
 template <class Sample>
 Outcome check_ndvi_of(Device& device, Random& random) {
   const std::uint64_t pixels = random.row_count();
-  Outcome outcome{.description = std::string(name_of(format_of<Sample>)) + ", " + std::to_string(pixels) + " pixels", .failure = {}};
+  Outcome outcome{.description = std::string(name_of(format_of<Sample>)) + ", " + std::to_string(pixels) + " pixels",
+                  .failure = {}};
   const RandomBand<Sample> near_infrared(device, random, pixels);
   const RandomBand<Sample> red(device, random, pixels);
   const DeviceRows<float> output(device, random, std::vector<float>(pixels));
@@ -94,7 +98,8 @@ Outcome check_ndvi_of(Device& device, Random& random) {
 template <class Sample, class Value>
 Outcome check_statistics_of(Device& device, Random& random) {
   const std::uint64_t pixels = random.row_count();
-  Outcome outcome{.description = std::string(name_of(format_of<Sample>)) + ", " + std::to_string(pixels) + " pixels", .failure = {}};
+  Outcome outcome{.description = std::string(name_of(format_of<Sample>)) + ", " + std::to_string(pixels) + " pixels",
+                  .failure = {}};
   const RandomBand<Sample> band(device, random, pixels);
   const auto one = [&]<class T>(T value, std::uint64_t rows) {
     return DeviceRows<T>(device, random, std::vector<T>(rows, value), {.name = "one", .lengths = {rows}});
@@ -112,7 +117,8 @@ Outcome check_statistics_of(Device& device, Random& random) {
   const reference::Band<Sample> on_host = band.on_host();
   const std::vector<std::uint32_t> validity = reference::raw_validity(on_host);
   const auto expected = reference::statistics<Sample>(on_host.samples, validity);
-  outcome.expect(compare<std::uint64_t>(count.rows(outcome.failure), std::vector<std::uint64_t>{expected.count}), "count");
+  outcome.expect(compare<std::uint64_t>(count.rows(outcome.failure), std::vector<std::uint64_t>{expected.count}),
+                 "count");
   outcome.expect(compare<double>(sum.rows(outcome.failure), std::vector<double>{expected.sum.to_double()}), "sum");
   outcome.expect(compare<double>(mean.rows(outcome.failure), std::vector<double>{expected.mean}), "mean");
   const std::vector<Value> bounds{static_cast<Value>(expected.minimum), static_cast<Value>(expected.maximum)};
@@ -124,18 +130,25 @@ Outcome check_statistics_of(Device& device, Random& random) {
 
 Outcome check_ndvi(Device& device, Random& random) {
   switch (random.below(3)) {
-    case 0: return check_ndvi_of<std::uint16_t>(device, random);
-    case 1: return check_ndvi_of<std::int16_t>(device, random);
-    default: return check_ndvi_of<float>(device, random);
+    case 0:
+      return check_ndvi_of<std::uint16_t>(device, random);
+    case 1:
+      return check_ndvi_of<std::int16_t>(device, random);
+    default:
+      return check_ndvi_of<float>(device, random);
   }
 }
 
 Outcome check_statistics(Device& device, Random& random) {
   switch (random.below(4)) {
-    case 0: return check_statistics_of<std::uint8_t, std::uint32_t>(device, random);
-    case 1: return check_statistics_of<std::uint16_t, std::uint32_t>(device, random);
-    case 2: return check_statistics_of<std::int16_t, std::int32_t>(device, random);
-    default: return check_statistics_of<float, float>(device, random);
+    case 0:
+      return check_statistics_of<std::uint8_t, std::uint32_t>(device, random);
+    case 1:
+      return check_statistics_of<std::uint16_t, std::uint32_t>(device, random);
+    case 2:
+      return check_statistics_of<std::int16_t, std::int32_t>(device, random);
+    default:
+      return check_statistics_of<float, float>(device, random);
   }
 }
 

@@ -47,7 +47,9 @@ class ArgumentRecord {
   }
   void relocate(std::size_t offset, TableReference table) { add(offset, AddressKind::table_slot, table.index); }
   /// The chunk addresses themselves, for tables of at most `longest_inline_table` chunks: one load less for kernels.
-  void relocate_entries(std::size_t offset, TableReference table) { add(offset, AddressKind::table_entries, table.index); }
+  void relocate_entries(std::size_t offset, TableReference table) {
+    add(offset, AddressKind::table_entries, table.index);
+  }
   void relocate(std::size_t offset, ConstantReference constant) { add(offset, AddressKind::constant, constant.index); }
   /// Only transients have a fixed address; imports are reached through table slots.
   void relocate_transient(std::size_t offset, const GraphBuffer& transient) {

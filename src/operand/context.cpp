@@ -28,11 +28,15 @@ Input resolve(const Source& source, NodeSink& sink) {
 Format compute_format(Format storage) noexcept {
   switch (storage) {
     case Format::uint8:
-    case Format::uint16: return Format::uint32;
+    case Format::uint16:
+      return Format::uint32;
     case Format::sint8:
-    case Format::sint16: return Format::sint32;
-    case Format::float64: return Format::float32;
-    default: return storage;
+    case Format::sint16:
+      return Format::sint32;
+    case Format::float64:
+      return Format::float32;
+    default:
+      return storage;
   }
 }
 

@@ -54,7 +54,8 @@ std::pair<std::uint32_t, std::uint32_t> resource_range(const VectorView& view) {
   return range;
 }
 
-/// Chunks of one import in their own order lie in memory of their own as far as a graph can tell; encoding compares the memory.
+/// Chunks of one import in their own order lie in memory of their own as far as a graph can tell; encoding compares the
+/// memory.
 bool distinct_import_chunks(const VectorView& view) {
   const auto& chunks = view.chunk_list()->chunks;
   return std::adjacent_find(chunks.begin(), chunks.end(), [](const GraphChunk& left, const GraphChunk& right) {
@@ -63,14 +64,17 @@ bool distinct_import_chunks(const VectorView& view) {
 }
 
 bool any_shared(std::vector<Piece>& pieces, std::uint64_t row_bytes, bool between_views) {
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& left, const Piece& right) { return left.place() < right.place(); });
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& left, const Piece& right) { return left.place() < right.place(); });
   std::vector<const Piece*> open;
   for (const Piece& piece : pieces) {
     std::erase_if(open, [&](const Piece* other) {
-      return other->resource != piece.resource || other->import_chunk != piece.import_chunk || other->end <= piece.begin;
+      return other->resource != piece.resource || other->import_chunk != piece.import_chunk ||
+             other->end <= piece.begin;
     });
     for (const Piece* other : open)
-      if ((!between_views || other->second_view != piece.second_view) && share_bytes(*other, piece, row_bytes)) return true;
+      if ((!between_views || other->second_view != piece.second_view) && share_bytes(*other, piece, row_bytes))
+        return true;
     open.push_back(&piece);
   }
   return false;
@@ -96,7 +100,8 @@ bool overlaps_itself(const VectorView& view) {
 }
 
 bool same_rows(const VectorView& left, const VectorView& right) {
-  if (left.length() != right.length() || left.graph() != right.graph() || size_of(left.format()) != size_of(right.format()))
+  if (left.length() != right.length() || left.graph() != right.graph() ||
+      size_of(left.format()) != size_of(right.format()))
     return false;
   if (left.chunk_list() == right.chunk_list()) return left.first_row() == right.first_row();
   std::vector<Piece> pieces;

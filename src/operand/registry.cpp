@@ -75,12 +75,18 @@ class RequestLowering final : public Lowering {
 
 }  // namespace
 
-void register_operations(std::span<const OperationImplementation* const> operations) { Registry::instance().add(operations); }
-const OperationImplementation* find_implementation(std::string_view name) noexcept { return Registry::instance().find(name); }
+void register_operations(std::span<const OperationImplementation* const> operations) {
+  Registry::instance().add(operations);
+}
+const OperationImplementation* find_implementation(std::string_view name) noexcept {
+  return Registry::instance().find(name);
+}
 
 }  // namespace detail
 
-std::span<const OperationDescription* const> operation_descriptions() { return detail::Registry::instance().descriptions(); }
+std::span<const OperationDescription* const> operation_descriptions() {
+  return detail::Registry::instance().descriptions();
+}
 
 const OperationDescription* find_operation(std::string_view name) noexcept {
   const detail::OperationImplementation* implementation = detail::find_implementation(name);

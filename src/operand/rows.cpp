@@ -23,7 +23,8 @@ bool uniform_stride(const VectorView& view) {
 
 std::vector<std::byte> strides_of(const VectorView& view) {
   std::vector<std::uint32_t> strides;
-  for (const GraphChunk& chunk : view.chunk_list()->chunks) strides.push_back(static_cast<std::uint32_t>(chunk.byte_stride));
+  for (const GraphChunk& chunk : view.chunk_list()->chunks)
+    strides.push_back(static_cast<std::uint32_t>(chunk.byte_stride));
   return to_bytes(strides);
 }
 
@@ -46,7 +47,8 @@ Column plain_column(const VectorView& view, Access access) {
 }  // namespace
 
 RowTuning default_row_tuning(const Device& device) noexcept {
-  if (device.info().type == DeviceType::cpu) return {.workgroup_size = 64, .rows_per_thread = 64, .rows_per_thread_in_long_spans = 0, .wide_access = false};
+  if (device.info().type == DeviceType::cpu)
+    return {.workgroup_size = 64, .rows_per_thread = 64, .rows_per_thread_in_long_spans = 0, .wide_access = false};
   return {.workgroup_size = 128,
           .rows_per_thread = 32,
           .rows_per_thread_in_long_spans = 64,
@@ -107,7 +109,8 @@ RowDomain::RowDomain(const OperationContext& context, const ColumnList& columns,
     if (!column.view) continue;
     tables_.back() = context.sink().table(*column.view);
     if ((column.flags & column_strides) != 0) strides_.back() = context.sink().constant(strides_of(*column.view));
-    if (const auto& count = column.view->count(); count && std::find(counts.begin(), counts.end(), *count) == counts.end())
+    if (const auto& count = column.view->count();
+        count && std::find(counts.begin(), counts.end(), *count) == counts.end())
       counts.push_back(*count);
   }
   if (!counts.empty()) add_latch(context, counts);
@@ -271,7 +274,8 @@ Dispatch RowDomain::dispatch(std::string_view name, std::string module, std::siz
   Dispatch dispatch;
   dispatch.name = name;
   dispatch.module = std::move(module);
-  dispatch.constants = {tuning_.workgroup_size, tuning_.rows_per_thread, row_mode_ ? 1U : 0U, tuning_.wide_access ? 1U : 0U};
+  dispatch.constants = {tuning_.workgroup_size, tuning_.rows_per_thread, row_mode_ ? 1U : 0U,
+                        tuning_.wide_access ? 1U : 0U};
   for (std::size_t i = 0; i < largest_column_count; ++i)
     dispatch.constants.push_back(i < columns_.size() ? columns_[i].flags : 0U);
   dispatch.constants.insert(dispatch.constants.end(), extra.begin(), extra.end());

@@ -15,12 +15,14 @@ namespace tessera::detail {
 
 /// Boundaries of several columns intersected: in a span every column stays inside one chunk.
 struct SpanTable {
-  std::vector<std::uint64_t> first_row;    ///< per span, and the total
-  std::vector<std::uint32_t> placements;   ///< per column, per span: chunk, row in chunk
+  std::vector<std::uint64_t> first_row;   ///< per span, and the total
+  std::vector<std::uint32_t> placements;  ///< per column, per span: chunk, row in chunk
   std::uint32_t spans = 0;
 };
-/// Cuts `rows` rows at every chunk border of any view. Empty chunks cost nothing; an absent view has placements of 0. Throws `limit_exceeded` beyond 2^32 - 1 spans.
-TESSERA_EXPORT SpanTable make_spans(std::uint64_t rows, const std::vector<std::optional<VectorView>>& views, std::string_view operation);
+/// Cuts `rows` rows at every chunk border of any view. Empty chunks cost nothing; an absent view has placements of 0.
+/// Throws `limit_exceeded` beyond 2^32 - 1 spans.
+TESSERA_EXPORT SpanTable make_spans(std::uint64_t rows, const std::vector<std::optional<VectorView>>& views,
+                                    std::string_view operation);
 
 /// How an operation's kernels cut rows; numbers per kind of device.
 struct RowTuning {
@@ -32,7 +34,8 @@ struct RowTuning {
   bool across_uneven_spans = false;
   std::uint32_t tile_rows() const noexcept { return workgroup_size * rows_per_thread; }
 };
-/// GPUs: 128 threads of 32 rows, 64 in long spans, with 16-byte access. CPU-type devices: fewer invocations with more rows each, scalar access.
+/// GPUs: 128 threads of 32 rows, 64 in long spans, with 16-byte access. CPU-type devices: fewer invocations with more
+/// rows each, scalar access.
 TESSERA_EXPORT RowTuning default_row_tuning(const Device& device) noexcept;
 
 /// One column of a kernel: a view and how its rows are read; without a view an optional operand that is absent.
@@ -55,7 +58,8 @@ class TESSERA_EXPORT ColumnList {
   /// One column of plain rows that are only read.
   ColumnList& plain(const Input* input);
   ColumnList& output(const VectorView* view, Access access = Access::write);
-  /// Rows that these kernels don't touch, but whose count word limits the operation's rows; at most 8 different words in all.
+  /// Rows that these kernels don't touch, but whose count word limits the operation's rows; at most 8 different words
+  /// in all.
   ColumnList& limited_by(const VectorView& view);
   const std::vector<Column>& columns() const noexcept { return columns_; }
   const std::vector<DataView>& counts() const noexcept { return counts_; }
@@ -98,7 +102,8 @@ class TESSERA_EXPORT RowDomain {
   /// Lets a pass that is no part of the row geometry read the latched counts, if there are any.
   void use_latched(Dispatch& dispatch, std::size_t field_offset) const;
 
-  /// A dispatch with module, specialisation constants (the row constants, then `extra`), geometry, and the columns' uses.
+  /// A dispatch with module, specialisation constants (the row constants, then `extra`), geometry, and the columns'
+  /// uses.
   Dispatch dispatch(std::string_view name, std::string module, std::size_t pass,
                     const std::vector<std::uint32_t>& extra = {}) const;
 

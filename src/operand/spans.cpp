@@ -39,7 +39,8 @@ class ChunkWalk {
 
 }  // namespace
 
-SpanTable make_spans(std::uint64_t rows, const std::vector<std::optional<VectorView>>& views, std::string_view operation) {
+SpanTable make_spans(std::uint64_t rows, const std::vector<std::optional<VectorView>>& views,
+                     std::string_view operation) {
   std::vector<std::optional<ChunkWalk>> walks;
   for (const auto& view : views) {
     walks.emplace_back();

@@ -88,8 +88,8 @@ class Validation {
   void check_format(const Operand& operand) const {
     const Format format = operand.view->format();
     if (!contains(operand.port->formats, format))
-      context_.reject(ErrorCode::format_mismatch, operand.port->name, "has one of the formats " + names_of(operand.port->formats),
-                      std::string(name_of(format)));
+      context_.reject(ErrorCode::format_mismatch, operand.port->name,
+                      "has one of the formats " + names_of(operand.port->formats), std::string(name_of(format)));
     if (operand.port->same_format_as.empty()) return;
     for (const Operand& other : operands_) {
       if (other.port->name != operand.port->same_format_as) continue;
@@ -108,8 +108,9 @@ class Validation {
                       std::to_string(list.chunks.size()) + " chunks");
     for (const GraphChunk& chunk : list.chunks) {
       if (operand.port->layout != PortLayout::strided && chunk.byte_stride != row_bytes)
-        context_.reject(ErrorCode::layout_mismatch, operand.port->name, "is packed",
-                        "stride " + std::to_string(chunk.byte_stride) + ", row of " + std::to_string(row_bytes) + " bytes");
+        context_.reject(
+            ErrorCode::layout_mismatch, operand.port->name, "is packed",
+            "stride " + std::to_string(chunk.byte_stride) + ", row of " + std::to_string(row_bytes) + " bytes");
       if (chunk.byte_stride > 0xffffffffU)
         context_.reject(ErrorCode::limit_exceeded, operand.port->name, "has a stride below 4 GiB",
                         std::to_string(chunk.byte_stride));
@@ -126,7 +127,8 @@ class Validation {
     if (port.length == LengthRule::any || port.length == LengthRule::equal)
       expect(length == context_.rows(), ErrorCode::length_mismatch, "has as many rows as the input", context_.rows());
     if (port.length == LengthRule::covering)
-      expect(length >= context_.rows(), ErrorCode::capacity_too_small, "holds at least the rows of the input", context_.rows());
+      expect(length >= context_.rows(), ErrorCode::capacity_too_small, "holds at least the rows of the input",
+             context_.rows());
     if (port.length == LengthRule::fixed)
       expect(length == port.rows, ErrorCode::length_mismatch, "has exactly the rows of the result", port.rows);
   }

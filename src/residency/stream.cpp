@@ -17,16 +17,18 @@ using detail::StreamGraphs;
 using detail::StreamLayout;
 using detail::StreamSlot;
 
-/// Decoders take windows in order, the calling thread submits them in order, one drain thread writes them in order. A window belongs to slot
-/// `index % slots` and passes through its stages there.
+/// Decoders take windows in order, the calling thread submits them in order, one drain thread writes them in order. A
+/// window belongs to slot `index % slots` and passes through its stages there.
 class StreamRun {
  public:
   StreamRun(Device& device, const StreamJob& job, const StreamOptions& options)
       : device_(device), job_(job), options_(options), layout_(job), graphs_(device, job, layout_) {
     const Extent extent = job.grid.window_extent();
-    const Window largest{0, 0, std::min(extent.width, job.grid.raster().width), std::min(extent.height, job.grid.raster().height)};
+    const Window largest{0, 0, std::min(extent.width, job.grid.raster().width),
+                         std::min(extent.height, job.grid.raster().height)};
     const auto count = std::min<std::uint64_t>(std::max<std::uint32_t>(options.slots, 1), job.grid.size());
-    for (std::uint64_t i = 0; i < count; ++i) slots_.push_back({.memory = StreamSlot(device, layout_, largest.pixel_count())});
+    for (std::uint64_t i = 0; i < count; ++i)
+      slots_.push_back({.memory = StreamSlot(device, layout_, largest.pixel_count())});
   }
 
   void run() {
@@ -39,8 +41,7 @@ class StreamRun {
       guard([this] { submit(); });
     }
     if (failure_) std::rethrow_exception(failure_);
-    if (stop_.stop_requested())
-      throw Error(ErrorCode::cancelled, {"stream", {}, "was stopped by the application", {}});
+    if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, {"stream", {}, "was stopped by the application", {}});
   }
 
  private:
@@ -79,7 +80,8 @@ class StreamRun {
     Slot& slot = slot_of(window);
     const auto ready = [&] {
       if (stage != Stage::free) return slot.started && slot.window == window && slot.stage == stage;
-      return slot.stage == Stage::free && (window < slots_.size() ? !slot.started : slot.window + slots_.size() == window);
+      return slot.stage == Stage::free &&
+             (window < slots_.size() ? !slot.started : slot.window + slots_.size() == window);
     };
     changed_.wait(lock, [&] { return stop_.stop_requested() || ready(); });
     return !stop_.stop_requested();
@@ -115,7 +117,8 @@ class StreamRun {
     const std::uint64_t pixels = window.pixel_count();
     std::vector<const TileSource*> sources;
     for (const auto& input : layout_.inputs)
-      if (std::find(sources.begin(), sources.end(), input.input.source) == sources.end()) sources.push_back(input.input.source);
+      if (std::find(sources.begin(), sources.end(), input.input.source) == sources.end())
+        sources.push_back(input.input.source);
     for (const TileSource* source : sources) {
       std::vector<BandDestination> bands;
       std::vector<std::pair<std::size_t, std::size_t>> copies;  // inputs that name a band again
@@ -135,11 +138,12 @@ class StreamRun {
       for (std::size_t i = 0; i < layout_.planes.size(); ++i) {
         if (layout_.planes[i].source != source) continue;
         const auto bytes = slot.planes[i].host().first(pixels);
-        planes.push_back({.plane = layout_.planes[i].plane,
-                          .bytes = {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()}});
+        planes.push_back(
+            {.plane = layout_.planes[i].plane, .bytes = {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()}});
       }
       source->read({.window = window, .bands = bands, .validity = planes}, stop_.get_token());
-      for (const auto& [from, to] : copies) std::ranges::copy(slot.samples[from].host(), slot.samples[to].host().begin());
+      for (const auto& [from, to] : copies)
+        std::ranges::copy(slot.samples[from].host(), slot.samples[to].host().begin());
     }
   }
 
@@ -172,7 +176,8 @@ class StreamRun {
     if (job_.sink == nullptr) return;
     std::vector<BandSamples> bands;
     for (std::size_t i = 0; i < slot.outputs.size(); ++i)
-      bands.push_back({.band = static_cast<std::uint32_t>(i + 1), .samples = slot.outputs[i].host().first(4 * slot.window.pixel_count())});
+      bands.push_back({.band = static_cast<std::uint32_t>(i + 1),
+                       .samples = slot.outputs[i].host().first(4 * slot.window.pixel_count())});
     job_.sink->write({.window = slot.window, .bands = bands});
   }
 
@@ -205,8 +210,8 @@ class StreamRun {
 
 }  // namespace
 
-std::uint64_t stream_bytes_per_pixel(const Device& device, std::span<const StreamInput> inputs, std::uint32_t output_bands,
-                                     const StreamOptions& options) {
+std::uint64_t stream_bytes_per_pixel(const Device& device, std::span<const StreamInput> inputs,
+                                     std::uint32_t output_bands, const StreamOptions& options) {
   const StreamLayout layout({.inputs = {inputs.begin(), inputs.end()}, .grid = WindowGrid({1, 1}, {1, 1})});
   const std::uint64_t copies = device.limits().host_visible_device_memory ? 1 : 2;
   std::uint64_t bytes = std::uint64_t{output_bands} * 4 * copies;

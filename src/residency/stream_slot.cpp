@@ -115,10 +115,12 @@ StreamGraphs::Compiled& StreamGraphs::compiled(std::uint64_t pixels) {
   return entry;
 }
 
-std::vector<Rebinding> StreamGraphs::bindings(const Compiled& compiled, const StreamSlot& slot, std::uint64_t pixels) const {
+std::vector<Rebinding> StreamGraphs::bindings(const Compiled& compiled, const StreamSlot& slot,
+                                              std::uint64_t pixels) const {
   std::vector<Rebinding> list;
   const auto bind = [&](const ImportedVector& import, const StreamMemory& memory) {
-    list.push_back(rebind(import, Vector(import.view().format(), {Chunk{.buffer = memory.device_buffer(), .length = pixels}})));
+    list.push_back(
+        rebind(import, Vector(import.view().format(), {Chunk{.buffer = memory.device_buffer(), .length = pixels}})));
   };
   std::size_t next = 0;
   for (std::size_t i = 0; i < layout_.inputs.size(); ++i)

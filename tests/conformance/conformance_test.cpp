@@ -16,9 +16,11 @@ namespace {
 class Conformance : public DeviceFixture, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(Conformance, agrees_with_the_reference) {
-  conformance::run(device(), {.operation = GetParam(), .seed = 100, .cases = 12}, [](const conformance::CaseReport& report) {
-    EXPECT_TRUE(report.passed) << report.operation << " seed " << report.seed << ", " << report.description << ": " << report.failure;
-  });
+  conformance::run(device(), {.operation = GetParam(), .seed = 100, .cases = 12},
+                   [](const conformance::CaseReport& report) {
+                     EXPECT_TRUE(report.passed) << report.operation << " seed " << report.seed << ", "
+                                                << report.description << ": " << report.failure;
+                   });
 }
 
 INSTANTIATE_TEST_SUITE_P(operations, Conformance, ::testing::ValuesIn(conformance::operation_names()),

@@ -16,10 +16,9 @@ using tessera::Error;
 using tessera::ErrorCode;
 
 TEST(Error, MessageNamesOperationOperandRuleAndValues) {
-  const Error error(ErrorCode::length_mismatch, {.operation = "reduction",
-                                                 .operand = "output",
-                                                 .rule = "the output holds one row",
-                                                 .values = "3 rows"});
+  const Error error(
+      ErrorCode::length_mismatch,
+      {.operation = "reduction", .operand = "output", .rule = "the output holds one row", .values = "3 rows"});
   EXPECT_STREQ(error.what(), "reduction: output: the output holds one row (3 rows)");
   EXPECT_EQ(error.code(), ErrorCode::length_mismatch);
   EXPECT_EQ(error.detail().operand, "output");

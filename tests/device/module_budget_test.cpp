@@ -44,8 +44,6 @@ TEST(ModuleBudget, EveryModuleHasACheckedTwinInTestBuilds) {
   }
 }
 
-TEST(ModuleBudget, UnknownNamesAreNotFound) {
-  EXPECT_EQ(tessera::detail::find_module("no such kernel"), nullptr);
-}
+TEST(ModuleBudget, UnknownNamesAreNotFound) { EXPECT_EQ(tessera::detail::find_module("no such kernel"), nullptr); }
 
 }  // namespace

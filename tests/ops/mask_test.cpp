@@ -24,7 +24,8 @@ struct NamedOperation {
 constexpr std::array operations{
     NamedOperation{Mask::Operation::conjunction, reference::MaskOperation::conjunction, "conjunction"},
     NamedOperation{Mask::Operation::disjunction, reference::MaskOperation::disjunction, "disjunction"},
-    NamedOperation{Mask::Operation::exclusive_disjunction, reference::MaskOperation::exclusive_disjunction, "exclusive disjunction"},
+    NamedOperation{Mask::Operation::exclusive_disjunction, reference::MaskOperation::exclusive_disjunction,
+                   "exclusive disjunction"},
     NamedOperation{Mask::Operation::difference, reference::MaskOperation::difference, "difference"},
     NamedOperation{Mask::Operation::negation, reference::MaskOperation::negation, "negation"},
 };
@@ -61,9 +62,11 @@ class MaskTest : public DeviceFixture {
     return masks;
   }
 
-  static void check(const NamedOperation& operation, const std::vector<Words>& masks, const std::vector<Partition>& partitions,
-                    std::size_t first_partition, Placement placement) {
-    const auto partition = [&](std::size_t k) -> const Partition& { return partitions[(first_partition + k) % partitions.size()]; };
+  static void check(const NamedOperation& operation, const std::vector<Words>& masks,
+                    const std::vector<Partition>& partitions, std::size_t first_partition, Placement placement) {
+    const auto partition = [&](std::size_t k) -> const Partition& {
+      return partitions[(first_partition + k) % partitions.size()];
+    };
     SCOPED_TRACE(std::string(operation.name) + " of " + std::to_string(masks.size()) + " masks of " +
                  std::to_string(masks[0].size()) + " rows, the output " + partition(0).name);
     std::vector<GuardedRows<std::uint32_t>> inputs;
@@ -195,9 +198,12 @@ TEST_F(MaskTest, StopsAtTheShortestLengthOnTheDevice) {
   for (std::size_t k = 0; k < masks.size(); ++k) {
     const Vector rows = vector_of(masks[k]);
     const Chunk chunk = rows.chunks()[0];
-    if (k == 2) mask.inputs.emplace_back(Vector(Format::uint32, {chunk}, CountWord{.buffer = early}));
-    else if (k == 8) mask.inputs.emplace_back(Vector(Format::uint32, {chunk}, CountWord{.buffer = late}));
-    else mask.inputs.emplace_back(rows);
+    if (k == 2)
+      mask.inputs.emplace_back(Vector(Format::uint32, {chunk}, CountWord{.buffer = early}));
+    else if (k == 8)
+      mask.inputs.emplace_back(Vector(Format::uint32, {chunk}, CountWord{.buffer = late}));
+    else
+      mask.inputs.emplace_back(rows);
   }
   GuardedRows<std::uint32_t> output(device(), {"two", {2500, 3500}});
   mask.output = output.vector();
@@ -205,7 +211,8 @@ TEST_F(MaskTest, StopsAtTheShortestLengthOnTheDevice) {
   graph.add(mask);
   CompiledGraph compiled = graph.compile();
   using Lengths = std::array<std::uint32_t, 2>;
-  for (const auto& [first, second] : {Lengths{6000, 6000}, Lengths{3000, 2501}, Lengths{2499, 9000}, Lengths{5000, 0}, Lengths{1, 7}}) {
+  for (const auto& [first, second] :
+       {Lengths{6000, 6000}, Lengths{3000, 2501}, Lengths{2499, 9000}, Lengths{5000, 0}, Lengths{1, 7}}) {
     SCOPED_TRACE(first);
     write_word(early, first);
     write_word(late, second);
@@ -241,8 +248,10 @@ TEST_F(MaskTest, AgreesWithThePlainLoopOnRandomCases) {
     const std::size_t count = operation.operation == Mask::Operation::negation ? 1 : 1 + random.below(4);
     std::vector<Partition> partitions;
     for (std::size_t k = 0; k <= count; ++k)
-      partitions.push_back(reference::random_partition(rows, 1 + random.below(random.below(4) == 0 ? 300 : 6), random.next()));
-    check(operation, random_masks(count, rows, seed), partitions, 0, random.below(2) == 0 ? Placement::aligned : Placement::shifted);
+      partitions.push_back(
+          reference::random_partition(rows, 1 + random.below(random.below(4) == 0 ? 300 : 6), random.next()));
+    check(operation, random_masks(count, rows, seed), partitions, 0,
+          random.below(2) == 0 ? Placement::aligned : Placement::shifted);
   }
 }
 
@@ -254,12 +263,14 @@ TEST_F(MaskTest, RejectsOperandsThatDoNotFit) {
   const auto reject = [&](ErrorCode code, const Mask& mask) { expect_error(code, [&] { graph.add(mask); }); };
   const Vector floats = tessera::upload<float>(device(), std::vector<float>(10));
   reject(ErrorCode::missing_operand, {.inputs = {}, .output = output});
-  reject(ErrorCode::surplus_operand, {.operation = Mask::Operation::negation, .inputs = {rows, rows}, .output = output});
+  reject(ErrorCode::surplus_operand,
+         {.operation = Mask::Operation::negation, .inputs = {rows, rows}, .output = output});
   reject(ErrorCode::format_mismatch, {.inputs = {rows, floats}, .output = output});
   reject(ErrorCode::format_mismatch, {.inputs = {rows}, .output = floats});
   reject(ErrorCode::length_mismatch, {.inputs = {rows, rows_of(9)}, .output = output});
   reject(ErrorCode::length_mismatch, {.inputs = {rows}, .output = rows_of(11)});
-  reject(ErrorCode::layout_mismatch, {.inputs = {Vector(Format::uint32, {Chunk{rows.chunks()[0].buffer, 0, 5, 8}})}, .output = rows_of(5)});
+  reject(ErrorCode::layout_mismatch,
+         {.inputs = {Vector(Format::uint32, {Chunk{rows.chunks()[0].buffer, 0, 5, 8}})}, .output = rows_of(5)});
   reject(ErrorCode::alias, {.inputs = {rows}, .output = rows});
   reject(ErrorCode::foreign_graph, {.inputs = {other.import(rows)}, .output = output});
   reject(ErrorCode::unsupported_operation, {.inputs = {Source(rows).as_observations()}, .output = output});

@@ -28,7 +28,9 @@ struct Kernels {
   std::string strategy = "automatic";
   std::int64_t poll_limit = -1;
 
-  std::string name() const { return strategy + (poll_limit < 0 ? "" : " with a poll limit of " + std::to_string(poll_limit)); }
+  std::string name() const {
+    return strategy + (poll_limit < 0 ? "" : " with a poll limit of " + std::to_string(poll_limit));
+  }
 };
 inline const std::vector<Kernels> every_kernel = {{"single_pass", -1}, {"single_pass", 0}, {"multi_pass", -1}};
 

@@ -73,7 +73,8 @@ TEST_F(ScanGraphTest, StopsAtALengthOnTheDevice) {
         output.write({});
         execute(compiled);
         const std::size_t rows = std::min<std::size_t>(length, values.size());
-        output.expect_rows(reference::scan(std::span(values).first(rows), reference::ScanMode::inclusive, std::span(flags).first(rows)));
+        output.expect_rows(reference::scan(std::span(values).first(rows), reference::ScanMode::inclusive,
+                                           std::span(flags).first(rows)));
       }
     }
   }
@@ -104,14 +105,16 @@ TEST_F(ScanGraphTest, DoesNothingUnderAFalseCondition) {
       Graph graph(device());
       const DataView word = graph.import(predicate).view<std::uint32_t>(1);
       const auto length = resident ? std::optional(CountWord{.buffer = count}) : std::nullopt;
-      graph.add(Conditional{.predicate = word, .body = {with({.input = input.vector(length), .output = output.vector()}, kernels)}});
+      graph.add(Conditional{.predicate = word,
+                            .body = {with({.input = input.vector(length), .output = output.vector()}, kernels)}});
       CompiledGraph compiled = graph.compile();
       write_word(predicate, 0);
       execute(compiled);
       output.expect_rows({});
       write_word(predicate, 3);
       execute(compiled);
-      output.expect_rows(reference::scan(std::span(values).first(resident ? 23456 : 30000), reference::ScanMode::exclusive));
+      output.expect_rows(
+          reference::scan(std::span(values).first(resident ? 23456 : 30000), reference::ScanMode::exclusive));
     }
   }
 }
@@ -149,9 +152,7 @@ TEST_F(ScanGraphTest, RejectsOperandsThatDoNotFit) {
   Graph other(device());
   const Vector rows = rows_of(10);
   const Vector output = rows_of(10);
-  const auto reject = [&](ErrorCode code, const Scan& scan) {
-    expect_error(code, [&] { graph.add(scan); });
-  };
+  const auto reject = [&](ErrorCode code, const Scan& scan) { expect_error(code, [&] { graph.add(scan); }); };
   const Vector floats = tessera::upload<float>(device(), std::vector<float>(10));
   reject(ErrorCode::format_mismatch, {.input = floats, .output = output});
   reject(ErrorCode::format_mismatch, {.input = rows, .output = floats});
@@ -160,10 +161,13 @@ TEST_F(ScanGraphTest, RejectsOperandsThatDoNotFit) {
   reject(ErrorCode::capacity_too_small, {.input = rows, .segment_flags = rows_of(9), .output = output});
   const Vector strided(Format::uint32, {Chunk{rows.chunks()[0].buffer, 0, 5, 8}});
   reject(ErrorCode::layout_mismatch, {.input = strided, .output = output});
-  reject(ErrorCode::layout_mismatch, {.input = rows, .segment_flags = rows, .output = Vector(Format::uint32, {Chunk{output.chunks()[0].buffer, 0, 5, 8}})});
+  reject(ErrorCode::layout_mismatch, {.input = rows,
+                                      .segment_flags = rows,
+                                      .output = Vector(Format::uint32, {Chunk{output.chunks()[0].buffer, 0, 5, 8}})});
   reject(ErrorCode::foreign_graph, {.input = other.import(rows), .output = output});
   reject(ErrorCode::unsupported_operation, {.input = Source(rows).with_calibration({.scale = 2.0F}), .output = output});
-  reject(ErrorCode::unsupported_operation, {.input = rows, .segment_flags = Source(rows).with_no_data({.bits = 1}), .output = output});
+  reject(ErrorCode::unsupported_operation,
+         {.input = rows, .segment_flags = Source(rows).with_no_data({.bits = 1}), .output = output});
 }
 
 TEST_F(ScanGraphTest, RejectsOutputsThatOverlapOtherRows) {

@@ -18,8 +18,8 @@ class ScanTest : public ScanFixture {
   /// Scans with one partition per operand and compares every byte.
   static void check(const Words& values, const std::optional<Words>& flags, Scan::Mode mode, const Case& partitions,
                     const Kernels& kernels) {
-    SCOPED_TRACE(std::to_string(values.size()) + " rows, input " + partitions.input.name + ", flags " + partitions.flags.name +
-                 ", output " + partitions.output.name + ", " + kernels.name() +
+    SCOPED_TRACE(std::to_string(values.size()) + " rows, input " + partitions.input.name + ", flags " +
+                 partitions.flags.name + ", output " + partitions.output.name + ", " + kernels.name() +
                  (mode == Scan::Mode::inclusive ? ", inclusive" : ", exclusive") + (flags ? ", segmented" : ""));
     const GuardedRows<std::uint32_t> input(device(), partitions.input, values, partitions.placement);
     const GuardedRows<std::uint32_t> output(device(), partitions.output, {}, partitions.placement);
@@ -34,7 +34,8 @@ class ScanTest : public ScanFixture {
     input.expect_rows(values);
   }
 
-  static Words run(const Words& values, Scan::Mode mode, const std::optional<Words>& flags = {}, const Kernels& kernels = {}) {
+  static Words run(const Words& values, Scan::Mode mode, const std::optional<Words>& flags = {},
+                   const Kernels& kernels = {}) {
     const Vector output = vector_of(Words(values.size(), 77));
     Scan scan{.mode = mode, .input = vector_of(values), .output = output};
     if (flags) scan.segment_flags = vector_of(*flags);
@@ -73,7 +74,8 @@ TEST_F(ScanTest, AgreesWithThePlainLoopForEveryPartition) {
     const Words flags = random_flags(rows, rows + 2, 700);
     const std::vector<Partition> partitions = standard_partitions(rows, rows + 3);
     for (std::size_t k = 0; k < partitions.size(); ++k) {
-      const Case operands{partitions[k], partitions[(k + 1) % partitions.size()], partitions[(k + 3) % partitions.size()],
+      const Case operands{partitions[k], partitions[(k + 1) % partitions.size()],
+                          partitions[(k + 3) % partitions.size()],
                           k % 2 == 0 ? Placement::aligned : Placement::shifted};
       const Kernels& kernels = every_kernel[k % every_kernel.size()];
       check(values, {}, modes[k % 2], operands, kernels);
@@ -97,9 +99,17 @@ TEST_F(ScanTest, SizesAroundTilesHaveTheSameResultFromEveryKernel) {
 TEST_F(ScanTest, SegmentsStartAnywhere) {
   constexpr std::uint32_t rows = 40000;
   const Words values = random_words(rows, 5);
-  const std::vector<Words> starts = {
-      {0}, {1}, {255, 256, 257}, {2047, 2048, 2049}, {4095, 4096, 4097}, {6143, 6144, 6145}, {39998}, {39999},
-      {300, 301, 302, 303, 304, 305, 306, 307}, {12288, 24576}, {20000, 20001, 39999}};
+  const std::vector<Words> starts = {{0},
+                                     {1},
+                                     {255, 256, 257},
+                                     {2047, 2048, 2049},
+                                     {4095, 4096, 4097},
+                                     {6143, 6144, 6145},
+                                     {39998},
+                                     {39999},
+                                     {300, 301, 302, 303, 304, 305, 306, 307},
+                                     {12288, 24576},
+                                     {20000, 20001, 39999}};
   for (const Words& rows_of_starts : starts) {
     Words flags(rows);
     for (const std::uint32_t row : rows_of_starts) flags[row] = row + 1;
@@ -138,7 +148,8 @@ TEST_F(ScanTest, LeavesSpareRowsOfTheOutputAndIgnoresFlagsBehindTheInput) {
   }
 }
 
-// More workgroups than one dimension of a dispatch takes, and three levels of totals: columns of uneven strides have a tile per span.
+// More workgroups than one dimension of a dispatch takes, and three levels of totals: columns of uneven strides have a
+// tile per span.
 TEST_F(ScanTest, ScansMoreTilesThanOneDimensionHolds) {
   constexpr std::uint64_t chunks = 66000;
   constexpr std::uint64_t rows = 2 * chunks;
@@ -159,7 +170,8 @@ TEST_F(ScanTest, ScansMoreTilesThanOneDimensionHolds) {
     SCOPED_TRACE(kernels.name());
     const Vector output = vector_of(Words(rows, 77));
     run_scan({.input = source, .segment_flags = vector_of(flags), .output = output}, kernels);
-    EXPECT_EQ(tessera::download<std::uint32_t>(output), reference::scan(values, reference::ScanMode::exclusive, flags, validity));
+    EXPECT_EQ(tessera::download<std::uint32_t>(output),
+              reference::scan(values, reference::ScanMode::exclusive, flags, validity));
   }
 }
 
@@ -179,7 +191,10 @@ TEST_F(ScanTest, ReadsNarrowValuesAndFlags) {
       const GuardedRows<std::uint16_t> wide(device(), {"shorts", {20000, 10001}}, shorts, placement);
       const GuardedRows<std::uint8_t> starts(device(), one_chunk(bytes.size()), flags, placement);
       const GuardedRows<std::uint32_t> output(device(), one_chunk(bytes.size()));
-      run_scan({.mode = Scan::Mode::inclusive, .input = narrow.vector(), .segment_flags = starts.vector(), .output = output.vector()},
+      run_scan({.mode = Scan::Mode::inclusive,
+                .input = narrow.vector(),
+                .segment_flags = starts.vector(),
+                .output = output.vector()},
                kernels);
       output.expect_rows(reference::scan(widened(bytes), reference::ScanMode::inclusive, widened(flags)));
       run_scan({.input = wide.vector(), .output = output.vector()}, kernels);
@@ -204,12 +219,17 @@ TEST_F(ScanTest, CountsMissingRowsAsNothing) {
   for (const Kernels& kernels : every_kernel) {
     SCOPED_TRACE(kernels.name());
     for (const Validity& kind : {words, bytes}) {
-      run_scan({.input = Source(input).with_validity(kind), .segment_flags = vector_of(flags), .output = output}, kernels);
-      EXPECT_EQ(tessera::download<std::uint32_t>(output), reference::scan(values, reference::ScanMode::exclusive, flags, validity));
+      run_scan({.input = Source(input).with_validity(kind), .segment_flags = vector_of(flags), .output = output},
+               kernels);
+      EXPECT_EQ(tessera::download<std::uint32_t>(output),
+                reference::scan(values, reference::ScanMode::exclusive, flags, validity));
     }
-    run_scan({.mode = Scan::Mode::inclusive, .input = Source(input).with_validity(words).with_no_data({.bits = 17}), .output = output},
+    run_scan({.mode = Scan::Mode::inclusive,
+              .input = Source(input).with_validity(words).with_no_data({.bits = 17}),
+              .output = output},
              kernels);
-    EXPECT_EQ(tessera::download<std::uint32_t>(output), reference::scan(values, reference::ScanMode::inclusive, {}, there));
+    EXPECT_EQ(tessera::download<std::uint32_t>(output),
+              reference::scan(values, reference::ScanMode::inclusive, {}, there));
   }
 }
 
@@ -237,11 +257,14 @@ TEST_F(ScanTest, AgreesWithThePlainLoopOnRandomCases) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomBits random(seed);
     const std::uint64_t rows = random.below(1 + (std::uint64_t{1} << random.below(17)));
-    const auto partition = [&] { return reference::random_partition(rows, 1 + random.below(random.below(4) == 0 ? 200 : 8), random.next()); };
+    const auto partition = [&] {
+      return reference::random_partition(rows, 1 + random.below(random.below(4) == 0 ? 200 : 8), random.next());
+    };
     const Words values = random_words(rows, random.next());
     std::optional<Words> flags;
     if (random.below(2) == 0) flags = random_flags(rows, random.next(), 1 + random.below(5000));
-    const Case operands{partition(), partition(), partition(), random.below(2) == 0 ? Placement::aligned : Placement::shifted};
+    const Case operands{partition(), partition(), partition(),
+                        random.below(2) == 0 ? Placement::aligned : Placement::shifted};
     check(values, flags, modes[random.below(2)], operands, every_kernel[random.below(every_kernel.size())]);
   }
 }
@@ -265,7 +288,8 @@ TEST_F(ScanTest, ScansMoreThanTwoToThe32Rows) {
     run_scan({.input = Vector(Format::uint32, input), .output = Vector(Format::uint32, output)}, kernels);
     for (const std::uint64_t k : {std::uint64_t{0}, std::uint64_t{15}, std::uint64_t{16}, chunks - 1}) {
       const Words found = download<std::uint32_t>(output[k].buffer, 0, 1000);
-      for (std::uint64_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], static_cast<std::uint32_t>(k * chunk_rows + i));
+      for (std::uint64_t i = 0; i < found.size(); ++i)
+        ASSERT_EQ(found[i], static_cast<std::uint32_t>(k * chunk_rows + i));
     }
   }
 }

@@ -22,8 +22,8 @@ enum class Placement : std::uint8_t {
   shifted,  ///< 1, 2, 3, 0 ... rows after a multiple of 16 bytes
 };
 
-/// Rows in the chunks of one partition, all in one buffer, with guard bytes before, between and behind them. What a kernel writes is
-/// compared byte by byte with what it should have written and with what it should have left alone.
+/// Rows in the chunks of one partition, all in one buffer, with guard bytes before, between and behind them. What a
+/// kernel writes is compared byte by byte with what it should have written and with what it should have left alone.
 template <class T>
 class GuardedRows {
  public:
@@ -71,8 +71,8 @@ class GuardedRows {
         const T is = at(found, offsets_[chunk] + i * sizeof(T));
         const T wanted = at(expected, offsets_[chunk] + i * sizeof(T));
         if (is == wanted) continue;
-        ADD_FAILURE() << "row " << row << " (row " << i << " of chunk " << chunk << ") is " << +is << ", expected " << +wanted
-                      << (row < values.size() ? "" : "; it should not have been written");
+        ADD_FAILURE() << "row " << row << " (row " << i << " of chunk " << chunk << ") is " << +is << ", expected "
+                      << +wanted << (row < values.size() ? "" : "; it should not have been written");
         return;
       }
     }

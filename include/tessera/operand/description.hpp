@@ -13,18 +13,18 @@ enum class PortDirection : std::uint8_t { input, output };
 
 /// How many rows a port has.
 enum class LengthRule : std::uint8_t {
-  any,       ///< sets the operation's row count
-  equal,     ///< exactly the row count
-  covering,  ///< at least the row count; spare rows are never touched
-  fixed,     ///< exactly `PortDescription::rows`
-  described, ///< the operation says; see its page
+  any,        ///< sets the operation's row count
+  equal,      ///< exactly the row count
+  covering,   ///< at least the row count; spare rows are never touched
+  fixed,      ///< exactly `PortDescription::rows`
+  described,  ///< the operation says; see its page
 };
 
 /// How a port's rows may lie in memory.
 enum class PortLayout : std::uint8_t {
-  packed,          ///< chunked, packed rows
-  strided,         ///< chunked, any stride that is a multiple of the alignment
-  atomic_packed,   ///< one chunk, packed
+  packed,         ///< chunked, packed rows
+  strided,        ///< chunked, any stride that is a multiple of the alignment
+  atomic_packed,  ///< one chunk, packed
 };
 
 /// What a port's memory may share with others. Disjoint byte ranges of one buffer are always fine.
@@ -36,10 +36,10 @@ enum class AliasRule : std::uint8_t {
 
 /// What becomes of rows that are missing in a source with validity, nodata or calibration.
 enum class MissingRule : std::uint8_t {
-  not_accepted,   ///< only plain rows: a source with missing data is rejected
-  excluded,       ///< the population is the rows that are there
-  output_validity,///< carried to the operation's validity output
-  identity,       ///< counts as the operation's neutral value
+  not_accepted,     ///< only plain rows: a source with missing data is rejected
+  excluded,         ///< the population is the rows that are there
+  output_validity,  ///< carried to the operation's validity output
+  identity,         ///< counts as the operation's neutral value
 };
 
 /// A set of formats, as bits `1 << Format`.
@@ -80,17 +80,17 @@ struct OptionDescription {
 };
 
 enum class DeterminismPromise : std::uint8_t {
-  same_bits,        ///< same result bits on every device, partition and run
+  same_bits,            ///< same result bits on every device, partition and run
   same_bits_on_device,  ///< on one device, whatever the partition
-  bounded,          ///< within the bound that the page states
+  bounded,              ///< within the bound that the page states
 };
 
-/// One operation, described once. Validation, conformance cases, `selftest`, documentation tables and the inspector derive from it.
-/// Constant data; thread-safe.
+/// One operation, described once. Validation, conformance cases, `selftest`, documentation tables and the inspector
+/// derive from it. Constant data; thread-safe.
 struct OperationDescription {
-  std::string_view name;      ///< for example `reduction`
-  std::string_view family;    ///< folder: `aggregation`
-  std::string_view summary;   ///< one sentence
+  std::string_view name;     ///< for example `reduction`
+  std::string_view family;   ///< folder: `aggregation`
+  std::string_view summary;  ///< one sentence
   std::span<const PortDescription> ports;
   std::span<const OptionDescription> options = {};
   std::string_view empty_rule = {};  ///< what happens without rows

@@ -16,9 +16,9 @@ namespace tessera {
 /// The value of one option. Enumerations travel as the enumerator's name.
 using OptionValue = std::variant<std::string, std::int64_t, double, std::vector<double>>;
 
-/// An operation as it crosses the library's boundary: its name, its operands and its options by name. Operation structs turn
-/// themselves into one (`to_request`), language bindings fill one directly. Names that the operation does not have, missing operands and
-/// wrong option types are rejected when it is added. Not thread-safe to change.
+/// An operation as it crosses the library's boundary: its name, its operands and its options by name. Operation structs
+/// turn themselves into one (`to_request`), language bindings fill one directly. Names that the operation does not
+/// have, missing operands and wrong option types are rejected when it is added. Not thread-safe to change.
 struct TESSERA_EXPORT Request {
   std::string operation;
   std::string id;  ///< base of node names; empty: the operation's name

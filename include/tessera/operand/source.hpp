@@ -33,27 +33,28 @@ struct Calibration {
   friend bool operator==(const Calibration&, const Calibration&) noexcept = default;
 };
 
-/// The raw sentinel of missing rows as a bit pattern of the storage format, in the low bytes. Integers compare exactly, before any
-/// conversion; in a float format both zeros match either zero, and a NaN matches nothing (a float that is not finite is missing anyway).
+/// The raw sentinel of missing rows as a bit pattern of the storage format, in the low bytes. Integers compare exactly,
+/// before any conversion; in a float format both zeros match either zero, and a NaN matches nothing (a float that is
+/// not finite is missing anyway).
 struct RawNoData {
   std::uint64_t bits = 0;
   friend bool operator==(const RawNoData&, const RawNoData&) noexcept = default;
 };
 
 /// An input of an operation: rows, and for sources that carry missing data what makes a row an observation.
-/// A row is missing when its validity is 0, when it equals the raw sentinel, when a float with missing data is not finite, or when
-/// its calibrated value is not finite. What an operation does with a missing row is part of its description.
-/// Has no default: a forgotten input does not compile. Immutable value; thread-safe.
+/// A row is missing when its validity is 0, when it equals the raw sentinel, when a float with missing data is not
+/// finite, or when its calibrated value is not finite. What an operation does with a missing row is part of its
+/// description. Has no default: a forgotten input does not compile. Immutable value; thread-safe.
 class TESSERA_EXPORT Source {
  public:
-  Source(const VectorView& view) : rows_(view) {}          // NOLINT(google-explicit-constructor)
-  Source(const DataView& view) : rows_(VectorView(view)) {}  // NOLINT(google-explicit-constructor)
+  Source(const VectorView& view) : rows_(view) {}                 // NOLINT(google-explicit-constructor)
+  Source(const DataView& view) : rows_(VectorView(view)) {}       // NOLINT(google-explicit-constructor)
   Source(const ImportedVector& import) : rows_(import.view()) {}  // NOLINT(google-explicit-constructor)
-  Source(const Vector& vector) : rows_(vector) {}          // NOLINT(google-explicit-constructor)
+  Source(const Vector& vector) : rows_(vector) {}                 // NOLINT(google-explicit-constructor)
   explicit Source(Rows rows) : rows_(std::move(rows)) {}
 
-  /// The same rows as observations: with missing data and calibration. Given at least one of these, floats that are not finite are
-  /// missing too.
+  /// The same rows as observations: with missing data and calibration. Given at least one of these, floats that are not
+  /// finite are missing too.
   Source with_validity(Validity validity) const;
   Source with_no_data(RawNoData no_data) const;
   Source with_calibration(Calibration calibration) const;
@@ -81,10 +82,10 @@ class TESSERA_EXPORT Source {
 /// An output of an operation. Has no default. Immutable value; thread-safe.
 class TESSERA_EXPORT Target {
  public:
-  Target(const VectorView& view) : rows_(view) {}          // NOLINT(google-explicit-constructor)
-  Target(const DataView& view) : rows_(VectorView(view)) {}  // NOLINT(google-explicit-constructor)
+  Target(const VectorView& view) : rows_(view) {}                 // NOLINT(google-explicit-constructor)
+  Target(const DataView& view) : rows_(VectorView(view)) {}       // NOLINT(google-explicit-constructor)
   Target(const ImportedVector& import) : rows_(import.view()) {}  // NOLINT(google-explicit-constructor)
-  Target(const Vector& vector) : rows_(vector) {}          // NOLINT(google-explicit-constructor)
+  Target(const Vector& vector) : rows_(vector) {}                 // NOLINT(google-explicit-constructor)
 
   const Rows& rows() const noexcept { return rows_; }
   Format format() const noexcept;

@@ -18,9 +18,10 @@ TESSERA_EXPORT Format storage_format(SampleType type) noexcept;
 
 /// One band of a raster on the device: row-major samples, and what makes a pixel an observation.
 ///
-/// A pixel is missing when, in this order, its validity is 0, its raw sample equals the nodata value (compared exactly in the band's own
-/// type), a float sample is not finite, or its calibrated value `float32(raw) * scale + offset` is not finite. Zero is a value.
-/// Converts to the source that operations take. Plain value; safe to read from several threads.
+/// A pixel is missing when, in this order, its validity is 0, its raw sample equals the nodata value (compared exactly
+/// in the band's own type), a float sample is not finite, or its calibrated value `float32(raw) * scale + offset` is
+/// not finite. Zero is a value. Converts to the source that operations take. Plain value; safe to read from several
+/// threads.
 struct TESSERA_EXPORT Band {
   std::string id = {};
   Rows values;
@@ -29,8 +30,8 @@ struct TESSERA_EXPORT Band {
   double scale = 1.0;
   double offset = 0.0;
 
-  /// Throws `format_mismatch` (a nodata value of another type than the samples), `invalid_argument` (scale or offset that is not finite in
-  /// float32).
+  /// Throws `format_mismatch` (a nodata value of another type than the samples), `invalid_argument` (scale or offset
+  /// that is not finite in float32).
   Source source() const;
   operator Source() const { return source(); }  // NOLINT(google-explicit-constructor)
 };
@@ -38,7 +39,8 @@ struct TESSERA_EXPORT Band {
 /// Bands on one grid. Owns no memory. Immutable; safe to read from several threads.
 class TESSERA_EXPORT Raster {
  public:
-  /// Throws `missing_operand` (no band), `duplicate_id`, `length_mismatch` (a band with other than width * height samples).
+  /// Throws `missing_operand` (no band), `duplicate_id`, `length_mismatch` (a band with other than width * height
+  /// samples).
   Raster(RasterMetadata metadata, std::vector<Band> bands);
 
   const RasterMetadata& metadata() const noexcept { return metadata_; }

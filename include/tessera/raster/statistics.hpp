@@ -20,13 +20,13 @@ enum class BandValues : std::uint8_t {
 
 /// Count, sum, mean and extent of a band's valid pixels, without work on the host.
 ///
-/// Over the valid pixels (see `Band`): `count`, `sum` (exact, then rounded once to the output's format), `sum_of_squares` (exact), `mean` (the
-/// exact sum divided by the count, correctly rounded) and `extent` (smallest, largest). Raw integers are summed as integers. Any subset of the
-/// outputs may be asked for, at least one. `Format::sum_state` outputs merge across tiles and ranks and give the deviation (`StatisticsSummary`).
-/// Without a valid pixel every result is 0.
-/// Bands of 8-, 16- and 32-bit integers, float32 and float64 (rounded to float32). The same bits for any partition, tile order and device.
-/// Two dispatches; scratch of at most 512 partials.
-/// Errors: `missing_operand` (no output), `format_mismatch`, `length_mismatch`, `layout_mismatch`, `alias`, `foreign_graph`.
+/// Over the valid pixels (see `Band`): `count`, `sum` (exact, then rounded once to the output's format),
+/// `sum_of_squares` (exact), `mean` (the exact sum divided by the count, correctly rounded) and `extent` (smallest,
+/// largest). Raw integers are summed as integers. Any subset of the outputs may be asked for, at least one.
+/// `Format::sum_state` outputs merge across tiles and ranks and give the deviation (`StatisticsSummary`). Without a
+/// valid pixel every result is 0. Bands of 8-, 16- and 32-bit integers, float32 and float64 (rounded to float32). The
+/// same bits for any partition, tile order and device. Two dispatches; scratch of at most 512 partials. Errors:
+/// `missing_operand` (no output), `format_mismatch`, `length_mismatch`, `layout_mismatch`, `alias`, `foreign_graph`.
 /// Source: population moments from exact sums; see SumState for the summation.
 struct Statistics {
   std::string id = {};

@@ -29,7 +29,8 @@ struct StreamInput {
   StreamPlace place = StreamPlace::device;
 };
 
-/// What a job's graph works on: one band per device input, in order; one float32 view per output band; the results' buffer.
+/// What a job's graph works on: one band per device input, in order; one float32 view per output band; the results'
+/// buffer.
 struct StreamViews {
   std::vector<raster::Band> inputs;
   std::vector<VectorView> outputs;
@@ -39,9 +40,9 @@ struct StreamViews {
 /// One window that is done, as `StreamJob::accept` sees it. Valid during the call.
 struct StreamedWindow {
   Window window;
-  std::span<const std::byte> results;                     ///< what the graph wrote
-  std::vector<std::span<const std::byte>> samples;        ///< per input, in the band's storage type
-  std::vector<std::span<const std::uint8_t>> validity;    ///< per input; empty without a validity plane
+  std::span<const std::byte> results;                   ///< what the graph wrote
+  std::vector<std::span<const std::byte>> samples;      ///< per input, in the band's storage type
+  std::vector<std::span<const std::uint8_t>> validity;  ///< per input; empty without a validity plane
 };
 
 /// Work on a raster larger than memory, window by window.
@@ -72,8 +73,8 @@ struct StreamOptions {
 TESSERA_EXPORT std::uint64_t stream_bytes_per_pixel(const Device& device, std::span<const StreamInput> inputs,
                                                     std::uint32_t output_bands, const StreamOptions& options);
 
-/// Runs a job: decoding, upload, kernels, download and writing overlap; memory is bounded by the windows under way. The sink is not finished.
-/// Samples are decoded straight into device memory where the device lets the host write there.
+/// Runs a job: decoding, upload, kernels, download and writing overlap; memory is bounded by the windows under way. The
+/// sink is not finished. Samples are decoded straight into device memory where the device lets the host write there.
 /// Throws what sources, graph and sink throw, `cancelled` after a stop; nothing is left running.
 TESSERA_EXPORT void stream(Device& device, const StreamJob& job, const StreamOptions& options);
 

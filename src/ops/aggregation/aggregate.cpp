@@ -6,8 +6,8 @@
 namespace tessera::detail {
 namespace {
 
-// Enough persistent workgroups to fill a large GPU in one wave, few enough to merge quickly; one invocation takes at most 32,768 turns and one
-// workgroup at most 2^22 rows, so that its digits can't overflow.
+// Enough persistent workgroups to fill a large GPU in one wave, few enough to merge quickly; one invocation takes at
+// most 32,768 turns and one workgroup at most 2^22 rows, so that its digits can't overflow.
 std::uint32_t persistent_groups(const OperationContext& context, const RowTuning& tuning) {
   const bool cpu = context.sink().device().info().type == DeviceType::cpu;
   const std::uint64_t default_groups = cpu ? 128 : 512;
@@ -60,7 +60,8 @@ Dispatch finish_dispatch(const OperationContext& context, const Input& input, co
 
 }  // namespace
 
-void record_aggregate(const OperationContext& context, const Input& input, const Input* mask, const AggregatePlan& plan) {
+void record_aggregate(const OperationContext& context, const Input& input, const Input* mask,
+                      const AggregatePlan& plan) {
   NodeSink& sink = context.sink();
   if (context.rows() == 0) {
     sink.dispatch(finish_dispatch(context, input, plan, {}));

@@ -24,13 +24,14 @@ constexpr std::array ports{
                     .formats = formats(Format::uint32),
                     .length = LengthRule::equal,
                     .text = "Rows with a mask of 0 are left out."},
-    PortDescription{.name = "output",
-                    .direction = PortDirection::output,
-                    .formats = scalar_formats | formats(Format::uint64, Format::sint64, Format::float64, Format::sum_state),
-                    .length = LengthRule::described,
-                    .layout = PortLayout::atomic_packed,
-                    .alias = AliasRule::separate,
-                    .text = "One row, or two for the extent: smallest, largest."},
+    PortDescription{
+        .name = "output",
+        .direction = PortDirection::output,
+        .formats = scalar_formats | formats(Format::uint64, Format::sint64, Format::float64, Format::sum_state),
+        .length = LengthRule::described,
+        .layout = PortLayout::atomic_packed,
+        .alias = AliasRule::separate,
+        .text = "One row, or two for the extent: smallest, largest."},
 };
 
 constexpr std::array options{
@@ -79,7 +80,7 @@ class ReductionImplementation final : public OperationImplementation {
       context.reject(ErrorCode::length_mismatch, "output", "has one row, or two for the extent",
                      std::to_string(output.length()) + " rows");
     const Format compute = result_format(context);
-    const bool good = operation != sum ? output.format() == compute
+    const bool good = operation != sum             ? output.format() == compute
                       : compute == Format::float32 ? float_sum_format(output.format())
                                                    : integer_sum_format(compute, output.format());
     if (!good)
@@ -125,7 +126,8 @@ Request to_request(const Reduction& operation) {
   Request request{.operation = "reduction", .id = operation.id, .inputs = {}, .outputs = {}, .options = {}};
   request.input("input", operation.input).input("mask", operation.mask).output("output", operation.output);
   request.option("operation", std::string(detail::operation_names.at(static_cast<std::size_t>(operation.operation))));
-  request.option("determinism", std::string(detail::determinism_names.at(static_cast<std::size_t>(operation.determinism))));
+  request.option("determinism",
+                 std::string(detail::determinism_names.at(static_cast<std::size_t>(operation.determinism))));
   return request;
 }
 

@@ -86,8 +86,8 @@ class ElementwiseImplementation final : public OperationImplementation {
                        std::string(operation_names.at(operation)));
       if (input == nullptr || !input->observations || input->format() == Format::float32) continue;
       if (context.optional_output("output_validity") == nullptr)
-        context.reject(ErrorCode::missing_operand, "output_validity", "is required where integer operands carry missing data",
-                       std::string(names[i]));
+        context.reject(ErrorCode::missing_operand, "output_validity",
+                       "is required where integer operands carry missing data", std::string(names[i]));
       if (input->calibration && *input->calibration != Calibration{})
         context.reject(ErrorCode::unsupported_operation, names[i], "is calibrated only in float32",
                        std::string(name_of(input->format())));
@@ -116,7 +116,8 @@ class ElementwiseImplementation final : public OperationImplementation {
 
   static void record_observed(const OperationContext& context) {
     ColumnList columns;
-    for (const std::string_view name : {"a", "b", "c"}) columns.input(context.optional_input(name), ValueDomain::calibrated);
+    for (const std::string_view name : {"a", "b", "c"})
+      columns.input(context.optional_input(name), ValueDomain::calibrated);
     columns.output(&context.output("output")).output(context.optional_output("output_validity"));
     record_rows<ElementwiseObservedRecord>(context, columns, "elementwise_observed.");
   }

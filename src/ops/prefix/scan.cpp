@@ -54,7 +54,8 @@ constexpr std::array options{
     OptionDescription{.name = "poll_limit",
                       .kind = OptionKind::integer,
                       .initial = "-1",
-                      .text = "For tests and tuning: how often a single pass looks at a missing tile before it reduces it itself; -1: the "
+                      .text = "For tests and tuning: how often a single pass looks at a missing tile before it reduces "
+                              "it itself; -1: the "
                               "device's number. The result is the same."},
 };
 
@@ -85,7 +86,8 @@ ColumnList columns_of(const OperationContext& context) {
   return columns;
 }
 
-/// Tiles that this many rows have at most, whatever the partition of packed columns: spans are then no shorter than half a tile on average.
+/// Tiles that this many rows have at most, whatever the partition of packed columns: spans are then no shorter than
+/// half a tile on average.
 std::uint64_t largest_tile_count(std::uint64_t rows, std::uint32_t tile_rows) {
   return rows < tile_rows ? 1 : 3 * (rows / tile_rows) + 3;
 }
@@ -117,7 +119,8 @@ class MultiPassScan {
         tuning_(multi_pass_tuning(context.sink().device())),
         domain_(context, columns_of(context), tuning_.rows,
                 {RowPass{}, RowPass{.tiles_per_group = totals_per_block},
-                 RowPass{.tiles_per_group = totals_per_block * totals_per_block}, RowPass{.tiles_per_group = 0xffffffffU}}) {}
+                 RowPass{.tiles_per_group = totals_per_block * totals_per_block},
+                 RowPass{.tiles_per_group = 0xffffffffU}}) {}
 
   void record() {
     if (single_tile()) {
@@ -186,8 +189,9 @@ class MultiPassScan {
   }
 
   void add_tiles(std::uint32_t levels) const {
-    Dispatch dispatch = domain_.dispatch("scan tiles", "scan_tiles", 0,
-                                         {context_.choice("mode"), tuning_.lane_runs ? 1U : 0U, levels, totals_per_block});
+    Dispatch dispatch =
+        domain_.dispatch("scan tiles", "scan_tiles", 0,
+                         {context_.choice("mode"), tuning_.lane_runs ? 1U : 0U, levels, totals_per_block});
     for (std::size_t level = 0; level < sums_.size(); ++level) use_sums(dispatch, level, Access::read);
     add(std::move(dispatch));
   }
@@ -232,7 +236,9 @@ class ScanImplementation final : public OperationImplementation {
   }
 
  private:
-  static Strategy strategy(const OperationContext& context) { return static_cast<Strategy>(context.choice("strategy")); }
+  static Strategy strategy(const OperationContext& context) {
+    return static_cast<Strategy>(context.choice("strategy"));
+  }
 };
 
 }  // namespace

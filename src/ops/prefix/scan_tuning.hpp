@@ -9,7 +9,7 @@ namespace tessera::detail {
 /// How a device scans best. Rows that stay in registers are at most 32 a thread, whose start bits share a word.
 struct ScanTuning {
   RowTuning rows;
-  bool lane_runs = false;        ///< multi-pass: each lane reads a run of neighbouring rows, twice
+  bool lane_runs = false;         ///< multi-pass: each lane reads a run of neighbouring rows, twice
   std::uint32_t poll_limit = 64;  ///< looks at a missing tile before it is reduced by the tile that waits
 };
 

@@ -11,8 +11,8 @@ namespace tessera {
 namespace detail {
 namespace {
 
-constexpr std::array<std::string_view, 5> operation_names{"conjunction", "disjunction", "exclusive_disjunction", "difference",
-                                                          "negation"};
+constexpr std::array<std::string_view, 5> operation_names{"conjunction", "disjunction", "exclusive_disjunction",
+                                                          "difference", "negation"};
 constexpr std::uint32_t negation = 4;
 constexpr std::size_t inputs_per_pass = largest_column_count - 1;
 constexpr std::size_t largest_count_words = std::size(LatchRecord{}.counts);
@@ -49,7 +49,8 @@ constexpr OperationDescription mask_description{
     .determinism = DeterminismPromise::same_bits,
 };
 
-/// Every operand, for its count word: each pass stops where the shortest operand does, whether the pass reads it or not.
+/// Every operand, for its count word: each pass stops where the shortest operand does, whether the pass reads it or
+/// not.
 std::vector<VectorView> operands_of(const OperationContext& context) {
   std::vector<VectorView> operands{context.output("output")};
   for (const Input& input : context.inputs("inputs")) operands.push_back(input.values);
@@ -67,7 +68,8 @@ class MaskImplementation final : public OperationImplementation {
     ColumnList columns;
     for (const VectorView& operand : operands_of(context)) columns.limited_by(operand);
     if (columns.counts().size() > largest_count_words)
-      context.reject(ErrorCode::limit_exceeded, "inputs", "have at most 8 different count words together with the output",
+      context.reject(ErrorCode::limit_exceeded, "inputs",
+                     "have at most 8 different count words together with the output",
                      std::to_string(columns.counts().size()));
   }
 
@@ -79,7 +81,8 @@ class MaskImplementation final : public OperationImplementation {
   }
 
  private:
-  static void add_pass(const OperationContext& context, const std::vector<Input>& inputs, std::size_t first, std::size_t end) {
+  static void add_pass(const OperationContext& context, const std::vector<Input>& inputs, std::size_t first,
+                       std::size_t end) {
     const bool continued = first > 0;
     ColumnList columns;
     for (std::size_t i = 0; i < inputs_per_pass; ++i) columns.plain(first + i < end ? &inputs[first + i] : nullptr);

@@ -19,16 +19,26 @@ float finite_float(double value, std::string_view band, const char* rule) {
 
 Format storage_format(SampleType type) noexcept {
   switch (type) {
-    case SampleType::uint8: return Format::uint8;
-    case SampleType::sint8: return Format::sint8;
-    case SampleType::uint16: return Format::uint16;
-    case SampleType::sint16: return Format::sint16;
-    case SampleType::uint32: return Format::uint32;
-    case SampleType::sint32: return Format::sint32;
-    case SampleType::uint64: return Format::uint64;
-    case SampleType::sint64: return Format::sint64;
-    case SampleType::float32: return Format::float32;
-    case SampleType::float64: return Format::float64;
+    case SampleType::uint8:
+      return Format::uint8;
+    case SampleType::sint8:
+      return Format::sint8;
+    case SampleType::uint16:
+      return Format::uint16;
+    case SampleType::sint16:
+      return Format::sint16;
+    case SampleType::uint32:
+      return Format::uint32;
+    case SampleType::sint32:
+      return Format::sint32;
+    case SampleType::uint64:
+      return Format::uint64;
+    case SampleType::sint64:
+      return Format::sint64;
+    case SampleType::float32:
+      return Format::float32;
+    case SampleType::float64:
+      return Format::float64;
   }
   return Format::float32;
 }
@@ -36,8 +46,9 @@ Format storage_format(SampleType type) noexcept {
 Source Band::source() const {
   Source source = Source(values).as_observations();
   if (no_data.kind() != NoData::Kind::none && storage_format(no_data.type()) != source.format())
-    throw Error(ErrorCode::format_mismatch, {"raster band", id, "has a nodata value in the type of its samples",
-                                             std::string(name_of(no_data.type())) + " and " + std::string(name_of(source.format()))});
+    throw Error(ErrorCode::format_mismatch,
+                {"raster band", id, "has a nodata value in the type of its samples",
+                 std::string(name_of(no_data.type())) + " and " + std::string(name_of(source.format()))});
   if (validity) source = source.with_validity(*validity);
   if (no_data.needs_comparison()) {
     // Kernels compare narrow samples after widening them, so the sentinel widens alike.
@@ -51,7 +62,8 @@ Source Band::source() const {
   return source.with_calibration(calibration);
 }
 
-Raster::Raster(RasterMetadata metadata, std::vector<Band> bands) : metadata_(std::move(metadata)), bands_(std::move(bands)) {
+Raster::Raster(RasterMetadata metadata, std::vector<Band> bands)
+    : metadata_(std::move(metadata)), bands_(std::move(bands)) {
   if (bands_.empty()) throw Error(ErrorCode::missing_operand, {"raster", "bands", "has at least one band", {}});
   std::set<std::string_view> ids;
   for (const Band& band : bands_) {
@@ -60,8 +72,9 @@ Raster::Raster(RasterMetadata metadata, std::vector<Band> bands) : metadata_(std
       throw Error(ErrorCode::duplicate_id, {"raster", "bands", "has a name of its own for every band", band.id});
     const std::uint64_t length = band.source().length();
     if (length != metadata_.pixel_count())
-      throw Error(ErrorCode::length_mismatch, {"raster", band.id, "has width * height samples",
-                                               std::to_string(length) + " and " + std::to_string(metadata_.pixel_count())});
+      throw Error(ErrorCode::length_mismatch,
+                  {"raster", band.id, "has width * height samples",
+                   std::to_string(length) + " and " + std::to_string(metadata_.pixel_count())});
   }
 }
 

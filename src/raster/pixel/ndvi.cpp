@@ -50,7 +50,8 @@ constexpr std::array options{
                       .kind = OptionKind::number,
                       .initial = "0",
                       .text = "Denominators of at most this magnitude make the pixel missing."},
-    OptionDescription{.name = "clamp", .kind = OptionKind::numbers, .text = "Lowest and highest value; none by default."},
+    OptionDescription{
+        .name = "clamp", .kind = OptionKind::numbers, .text = "Lowest and highest value; none by default."},
 };
 
 constexpr OperationDescription ndvi_description{

@@ -13,7 +13,8 @@ using namespace tessera::detail;
 
 constexpr std::array<std::string_view, 2> value_names{"calibrated", "raw"};
 
-constexpr PortDescription result_port(std::string_view name, FormatSet formats, std::uint64_t rows, std::string_view text) {
+constexpr PortDescription result_port(std::string_view name, FormatSet formats, std::uint64_t rows,
+                                      std::string_view text) {
   return {.name = name,
           .direction = PortDirection::output,
           .presence = Presence::optional,
@@ -66,7 +67,8 @@ class StatisticsImplementation final : public OperationImplementation {
   void validate(const OperationContext& context) const override {
     const Format values = value_format(context);
     if (const VectorView* extent = context.optional_output("extent"); extent != nullptr && extent->format() != values)
-      context.reject(ErrorCode::format_mismatch, "extent", "has the format of the values", std::string(name_of(values)));
+      context.reject(ErrorCode::format_mismatch, "extent", "has the format of the values",
+                     std::string(name_of(values)));
     if (const VectorView* sum = context.optional_output("sum")) {
       const bool wrong_integer = (sum->format() == Format::uint64 && values != Format::uint32) ||
                                  (sum->format() == Format::sint64 && values != Format::sint32);
@@ -121,7 +123,9 @@ Request to_request(const Statistics& operation) {
   register_operations();
   Request request{.operation = "statistics", .id = operation.id, .inputs = {}, .outputs = {}, .options = {}};
   request.input("input", operation.input);
-  request.output("count", operation.count).output("sum", operation.sum).output("sum_of_squares", operation.sum_of_squares);
+  request.output("count", operation.count)
+      .output("sum", operation.sum)
+      .output("sum_of_squares", operation.sum_of_squares);
   request.output("mean", operation.mean).output("extent", operation.extent);
   request.option("values", std::string(detail::value_names.at(static_cast<std::size_t>(operation.values))));
   return request;
