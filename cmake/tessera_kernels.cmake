@@ -1,17 +1,13 @@
 # Kernels: GLSL beside the host code, compiled to SPIR-V when the project is built and embedded in its library.
 
-# tessera_embed_kernels(<result> REGISTER <name> FOLDERS <folder>... [CHECKED <ON|OFF>])
+# tessera_embed_kernels(<result> REGISTER <name> FOLDERS <folder>...)
 # Compiles every *.comp below the folders and sets <result> to one generated source that embeds the modules and defines
 # tessera::detail::<name>_modules() and, the core apart, tessera::detail::register_<name>_modules().
 #
 # A kernel is compiled once into the module <stem>. A line `// variants: uint32 sint32 float32` compiles it once per word
-# instead, with VARIANT_<word> and COMPUTE_TYPE defined, into <stem>.<word>. While tests are built each module also
-# exists as <module>.checked, compiled with TESSERA_CHECKED and, since only tests run it, without optimisation.
+# instead, with VARIANT_<word> and COMPUTE_TYPE defined, into <stem>.<word>.
 function(tessera_embed_kernels result)
-  cmake_parse_arguments(PARSE_ARGV 1 EMBED "" "REGISTER;CHECKED" "FOLDERS")
-  if(NOT DEFINED EMBED_CHECKED)
-    set(EMBED_CHECKED OFF)
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 EMBED "" "REGISTER" "FOLDERS")
   set(patterns ${EMBED_FOLDERS})
   list(TRANSFORM patterns REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
   list(TRANSFORM patterns APPEND "/*.comp")
@@ -29,9 +25,6 @@ function(tessera_embed_kernels result)
         message(FATAL_ERROR "Two kernels are called ${module}; the second is ${kernel}")
       endif()
       tessera_compile_kernel("${kernel}" ${module} ${TESSERA_KERNEL_OPTIMIZATION} ${build})
-      if(EMBED_CHECKED)
-        tessera_compile_kernel("${kernel}" ${module}.checked ${build} -DTESSERA_CHECKED=1)
-      endif()
     endforeach()
   endforeach()
   tessera_write_embedding(source ${EMBED_REGISTER} ${modules})

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
 
 #include <tessera/version.hpp>
 
@@ -9,7 +11,9 @@
 namespace {
 
 /// CLI11 has an exit code for each kind of mistake; here they are all one.
-int usage_exit(const CLI::App& app, const CLI::ParseError& error) {
+int usage_exit(const CLI::App& app, const CLI::ParseError& error, bool json) {
+  if (json && error.get_exit_code() != 0)
+    return tessera::cli::run_reported("tessera", true, [&] { throw tessera::cli::UsageError{error.what()}; });
   const int code = app.exit(error);
   return code == 0 ? 0 : static_cast<int>(tessera::cli::ExitCode::usage);
 }
@@ -31,7 +35,9 @@ int main(int argument_count, char** arguments) {
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
-    return usage_exit(app, error);
+    const bool json =
+        std::any_of(arguments, arguments + argument_count, [](std::string_view text) { return text == "--json"; });
+    return usage_exit(app, error, json);
   }
   return exit_code;
 }

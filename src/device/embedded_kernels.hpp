@@ -10,8 +10,7 @@
 namespace tessera::detail {
 
 /// One SPIR-V module that the build compiled and embedded. `name` is the kernel file's stem, followed by `.<variant>`
-/// where the kernel declares variants, and by `.checked` for the build that checks every access (test builds only).
-/// Both members view storage that lives as long as the library.
+/// where the kernel declares variants. Both members view storage that lives as long as the library.
 struct EmbeddedModule {
   std::string_view name;
   std::span<const std::uint32_t> words;

@@ -26,10 +26,6 @@ std::string debug_name(std::string_view module, std::span<const std::uint32_t> c
 VkPipeline KernelCache::pipeline(std::string_view module, std::span<const std::uint32_t> constants,
                                  SubgroupRule subgroups, VkPipelineLayout layout) {
   Key key{std::string(module), {constants.begin(), constants.end()}, subgroups, layout};
-  if (device_.accessor_checks.load(std::memory_order_relaxed) == AccessorChecks::on) {
-    std::string checked = key.module + ".checked";
-    if (find_module(checked) != nullptr) key.module = std::move(checked);
-  }
   if (!device_.features().full_subgroups) key.subgroups = SubgroupRule::any;
   Entry& found = entry(key);
   const std::lock_guard lock(found.mutex);

@@ -8,10 +8,6 @@
 
 namespace tessera::detail {
 
-void use_checked_kernels(DeviceState& device, AccessorChecks checks) noexcept {
-  device.vulkan().accessor_checks.store(checks, std::memory_order_relaxed);
-}
-
 void set_copy_path(DeviceState& device, CopyPath path) noexcept {
   device.vulkan().copy_path.store(path, std::memory_order_relaxed);
 }

@@ -8,11 +8,6 @@ namespace tessera::detail {
 
 struct DeviceState;
 
-/// Whether `compute_pipeline` takes `<module>.checked` where such a module is embedded. For tests; thread-safe.
-/// Affects pipelines asked for afterwards.
-enum class AccessorChecks : std::uint8_t { off, on };
-TESSERA_EXPORT void use_checked_kernels(DeviceState& device, AccessorChecks checks) noexcept;
-
 /// How copies and fills are done. For tests and benchmarks; `automatic` otherwise.
 enum class CopyPath : std::uint8_t { automatic, driver, kernel };
 TESSERA_EXPORT void set_copy_path(DeviceState& device, CopyPath path) noexcept;

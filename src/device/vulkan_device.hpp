@@ -78,7 +78,6 @@ class VulkanDevice {
   std::atomic<bool> lost{false};
   std::atomic<std::uint64_t> allocation_calls{0};
   std::atomic<std::uint64_t> failing_call{0};  ///< number of the allocation that fails; 0 for none
-  std::atomic<AccessorChecks> accessor_checks{AccessorChecks::off};
   std::atomic<CopyPath> copy_path{CopyPath::automatic};
 
  private:

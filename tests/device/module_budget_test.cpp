@@ -17,7 +17,6 @@ TEST(ModuleBudget, NumberAndSizeOfModulesStayWithinBudget) {
   std::size_t count = 0;
   std::size_t bytes = 0;
   for (const tessera::detail::EmbeddedModule& module : tessera::detail::embedded_modules()) {
-    if (module.name.ends_with(".checked")) continue;
     count += 1;
     bytes += module.words.size_bytes();
   }
@@ -34,13 +33,6 @@ TEST(ModuleBudget, EveryModuleIsSpirvAndIsFoundByItsName) {
     const tessera::detail::EmbeddedModule* found = tessera::detail::find_module(module.name);
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->words.data(), module.words.data());
-  }
-}
-
-TEST(ModuleBudget, EveryModuleHasACheckedTwinInTestBuilds) {
-  for (const tessera::detail::EmbeddedModule& module : tessera::detail::embedded_modules()) {
-    if (module.name.ends_with(".checked")) continue;
-    EXPECT_NE(tessera::detail::find_module(std::string(module.name) + ".checked"), nullptr) << module.name;
   }
 }
 

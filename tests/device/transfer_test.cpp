@@ -81,8 +81,8 @@ TEST_P(TransferTest, fills_any_range_and_nothing_around_it) {
 
 TEST_P(TransferTest, more_workgroups_than_one_dimension_holds) {
   if (GetParam() == detail::CopyPath::driver) GTEST_SKIP() << "the driver has no workgroups";
-  // 65,535 groups of 1,024 words are 256 MiB: one word more needs a second row of groups.
-  const std::size_t words = std::size_t{65535} * 1024 + 1023;
+  // The copy kernel's groups move 256 words each: 65,535 of them are 64 MiB, and one word more needs a second row.
+  const std::size_t words = std::size_t{65535} * 256 + 255;
   const Buffer from = device().allocate(words * 4);
   const Buffer to = device().allocate(words * 4 + 8);
   Encoder encoder = device().encoder();
@@ -96,6 +96,22 @@ TEST_P(TransferTest, more_workgroups_than_one_dimension_holds) {
   values.front() = 77;
   values.back() = 77;
   EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](std::uint32_t value) { return value == 77; }));
+}
+
+TEST_P(TransferTest, fills_more_workgroups_than_one_dimension_holds) {
+  if (GetParam() == detail::CopyPath::driver) GTEST_SKIP() << "the driver has no workgroups";
+  const std::size_t words = std::size_t{65535} * 1024 + 4096;  // groups fill 1,024 words each
+  const Buffer buffer = device().allocate(words * 4 + 8);
+  Encoder encoder = device().encoder();
+  encoder.fill(buffer, 0, buffer.size(), 5);
+  encoder.fill(buffer, 4, words * 4, 6);
+  device().submit(std::move(encoder));
+  auto values = download<std::uint32_t>(buffer);
+  EXPECT_EQ(values.front(), 5U);
+  EXPECT_EQ(values.back(), 5U);
+  values.front() = 6;
+  values.back() = 6;
+  EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](std::uint32_t value) { return value == 6; }));
 }
 
 TEST_P(TransferTest, commands_of_an_encoder_run_in_order) {

@@ -94,13 +94,16 @@ struct NodeReport {
 /// What an encoding recorded. Times are available once the submission is done.
 class TESSERA_EXPORT Encoding {
  public:
+  /// Nodes recorded; those that a condition on the device decides count as well.
   std::uint64_t executed_nodes() const noexcept;
+  /// Nodes that a host condition left out.
   std::uint64_t skipped_nodes() const noexcept;
+  /// Barriers between nodes.
   std::uint64_t barriers() const noexcept;
   /// Outcome of each node in schedule order; only filled when a host condition or timing was used.
   std::span<const NodeReport> nodes() const noexcept;
-  /// GPU time of each node in nanoseconds, in schedule order; empty without `Timing::per_node`. Waits for the
-  /// submission.
+  /// GPU time of each node in nanoseconds, in schedule order, 0 for one that was left out; empty without
+  /// `Timing::per_node`. Waits for the submission. Throws `execution_order` when the encoder was not submitted.
   std::vector<double> node_nanoseconds() const;
 
   struct State;

@@ -61,31 +61,33 @@ uvec4 searched_bins(ivec4 keys) {
 }
 
 #ifdef VARIANT_float32
-uvec4 guessed_bins(ivec4 keys, uvec4 bits, uvec4 distances) {
-  vec4 places = (uintBitsToFloat(bits) - binning.low) * binning.inverse;
-  uvec4 bin = uvec4(places);
-  uvec4 borders = min(uvec4(places + 0.5), uvec4(bins));
-  bvec4 unsure = lessThan(abs(places - vec4(borders)), vec4(binning.margin));
+// Adding and taking away 1.5 * 2^23 rounds to an integer, many times faster than conversions do.
+uvec4 guessed_bins(ivec4 keys, uvec4 bits, bvec4 accepted) {
+  vec4 places = (uintBitsToFloat(bits) - binning.low) * binning.inverse - 0.5;
+  precise vec4 moved = places + 12582912.0;
+  precise vec4 rounded = moved - 12582912.0;
+  vec4 from_middle = places - rounded;
+  uvec4 bin = floatBitsToUint(moved) - 0x4b400000u;
+  bvec4 unsure = greaterThan(abs(from_middle), vec4(binning.certain));
   if (any(unsure)) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j)
-      if (unsure[j]) bin[j] = keys[j] >= edge_key(borders[j]) ? borders[j] : borders[j] - 1u;
+    [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+      if (!unsure[j] || !accepted[j]) continue;
+      uint border = min(from_middle[j] > 0.0 ? bin[j] + 1u : bin[j], bins);
+      bin[j] = min(keys[j] >= edge_key(border) ? border : border - 1u, bins - 1u);
+    }
   }
   return bin;
 }
 #else
-uvec4 guessed_bins(ivec4 keys, uvec4 bits, uvec4 distances) {
-  uvec4 borders = uvec4(vec4(distances) * binning.inverse + 0.5);
+uvec4 guessed_bins(ivec4 keys, uvec4 bits, bvec4 accepted) {
+  uint ratio_high = uint(binning.ratio >> 32), ratio_low = uint(binning.ratio);
   uvec4 bin;
   [[unroll]] for (uint j = 0u; j < 4u; ++j) {
-    bool above = uint64_t(distances[j]) * uint64_t(bins) >= uint64_t(borders[j]) * uint64_t(binning.key_range);
-    bin[j] = above ? borders[j] : borders[j] - 1u;
+    uint distance = uint(keys[j]) - uint(binning.low_key);
+    uint guess = distance * ratio_high + uint(uint64_t(distance) * uint64_t(ratio_low) >> 32);
+    bool above = (uint64_t(guess) + uint64_t(1)) * uint64_t(binning.width) <= uint64_t(distance) * uint64_t(bins);
+    bin[j] = min(above ? guess + 1u : guess, bins - 1u);
   }
-  return bin;
-}
-uvec4 divided_bins(uvec4 distances) {
-  uvec4 bin;
-  for (uint j = 0u; j < 4u; ++j)
-    bin[j] = uint(uint64_t(distances[j]) * uint64_t(bins) / uint64_t(max(binning.key_range, 1u)));
   return bin;
 }
 #endif
@@ -93,29 +95,13 @@ uvec4 divided_bins(uvec4 distances) {
 // `no_bin` for values that are not accepted.
 uvec4 bins_of(uvec4 bits, bvec4 there) {
   ivec4 keys;
-  uvec4 distances;
   [[unroll]] for (uint j = 0u; j < 4u; ++j) {
     keys[j] = key_of(bits[j]);
-    distances[j] = uint(keys[j]) - uint(binning.low_key);
-    there[j] = there[j] && distances[j] <= binning.key_range;
-    // Any accepted value will do where none is counted.
-    if (!there[j]) {
-      keys[j] = binning.low_key;
-      distances[j] = 0u;
-      bits[j] = floatBitsToUint(binning.low);
-    }
+    there[j] = there[j] && uint(keys[j]) - uint(binning.low_key) <= binning.key_range;
   }
   uint mode = binning_mode == histogram_resident ? binning.mode : binning_mode;
-  uvec4 bin;
-  if (mode == histogram_search)
-    bin = searched_bins(keys);
-#ifndef VARIANT_float32
-  else if (mode == histogram_divide)
-    bin = divided_bins(distances);
-#endif
-  else
-    bin = guessed_bins(keys, bits, distances);
-  return mix(uvec4(no_bin), min(bin, uvec4(bins - 1u)), there);
+  uvec4 bin = mode == histogram_search ? searched_bins(keys) : guessed_bins(keys, bits, there);
+  return mix(uvec4(no_bin), bin, there);
 }
 
 void add_to_output(uint bin, uint count) {
@@ -177,47 +163,42 @@ uvec4 value_bits(uvec4 bits) {
   return bits;
 }
 
-// Rows at one place of each quarter of the workgroup's width, or four neighbouring rows while the tile is wide.
-void load_values(uint turn, out uvec4 bits, out bvec4 there) {
-  there = bvec4(true);
-  if (wide_access != 0u && tile_wide) {
-    uint quad = gl_LocalInvocationID.x + turn * gl_WorkGroupSize.x;
-    bits = load_quad(values, quad);
-    if (may_miss(values)) there = are_observed(values, bits, quad);
-    if (column_has(mask, column_present))
-      there = bvec4(uvec4(there) & uvec4(notEqual(load_quad(mask, quad), uvec4(0u))));
-    return;
+// Full tiles of neighbouring rows. Loads run a turn ahead of counting.
+void count_quads() {
+  uvec4 bits = uvec4(0u), loaded = uvec4(0u);
+  bvec4 there = bvec4(true), loaded_there = bvec4(true);
+  uint turns = rows_per_thread / 4u;
+  for (uint turn = 0u; turn <= turns; ++turn) {
+    if (turn < turns) {
+      uint quad = gl_LocalInvocationID.x + turn * gl_WorkGroupSize.x;
+      loaded = load_quad(values, quad);
+      if (may_miss(values)) loaded_there = are_observed(values, loaded, quad);
+      if (column_has(mask, column_present)) {
+        bvec4 selected = notEqual(load_quad(mask, quad), uvec4(0u));
+        loaded_there = may_miss(values) ? bvec4(uvec4(loaded_there) & uvec4(selected)) : selected;
+      }
+    }
+    if (turn > 0u) count_values(value_bits(bits), there);
+    bits = loaded;
+    there = loaded_there;
   }
-  uvec4 rows;
-  bvec4 observed;
-  for (uint j = 0u; j < 4u; ++j) {
-    uint i = gl_LocalInvocationID.x + (4u * turn + j) * gl_WorkGroupSize.x;
-    rows[j] = 0u;
-    observed[j] = i < tile_rows;
-    if (!observed[j]) continue;
-    uint place = locate(i);
-    rows[j] = load_row(values, i, place);
-    if (may_miss(values)) observed[j] = is_observed(values, rows[j], i, place);
-    if (column_has(mask, column_present)) observed[j] = observed[j] && load_row(mask, i, place) != 0u;
-  }
-  bits = rows;
-  there = observed;
 }
 
-// Loads run two turns ahead of counting.
-void count_tile() {
-  uvec4 bits = uvec4(0u), later_bits = uvec4(0u);
-  bvec4 there = bvec4(false), later_there = bvec4(false);
-  uint turns = rows_per_thread / 4u;
-  for (uint turn = 0u; turn < turns + 2u; ++turn) {
-    uvec4 loaded_bits = uvec4(0u);
-    bvec4 loaded_there = bvec4(false);
-    if (turn < turns) load_values(turn, loaded_bits, loaded_there);
-    if (turn >= 2u) count_values(value_bits(bits), there);
-    bits = later_bits;
-    there = later_there;
-    later_bits = loaded_bits;
-    later_there = loaded_there;
+void count_rows() {
+  for (uint start = 0u; start < rows_per_thread; start += 4u) {
+    uvec4 bits;
+    bvec4 there;
+    for (uint j = 0u; j < 4u; ++j) {
+      uint i = gl_LocalInvocationID.x + (start + j) * gl_WorkGroupSize.x;
+      bits[j] = 0u;
+      there[j] = i < tile_rows;
+      if (!there[j]) continue;
+      uint place = locate(i);
+      bits[j] = load_row(values, i, place);
+      if (may_miss(values)) there[j] = is_observed(values, bits[j], i, place);
+      if (column_has(mask, column_present)) there[j] = there[j] && load_row(mask, i, place) != 0u;
+    }
+    count_values(value_bits(bits), there);
   }
 }
 
@@ -243,13 +224,16 @@ void main() {
   binning = Binning(record.binning).at;
   if (binning.mode == histogram_nothing) return;
   bins = record.bins;
-  keys_address = record.binning + uint64_t(32);
+  keys_address = record.binning + uint64_t(binning_bytes);
   counts_address = slot_address(record.counts) + record.counts_offset;
   if (in_shared || key_words > 1u) clear_shared();
   uint tiles = tile_count();
   for (uint tile = workgroup_index(); tile < tiles; tile += workgroup_count()) {
     if (!open_tile(tile)) break;
-    count_tile();
+    if (wide_access != 0u && tile_wide)
+      count_quads();
+    else
+      count_rows();
   }
   if (in_shared)
     add_shared_to_output();

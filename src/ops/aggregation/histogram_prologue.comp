@@ -34,12 +34,12 @@ void take_domain(Record arguments, Words rows, uint i) {
                                       : uniform_integer_binning(key_of(low), key_of(high), bins);
   if (i == 0u) Binning(arguments.at.binning).at = binning;
   if (is_float && i <= bins && binning.mode != histogram_nothing)
-    Keys(arguments.at.binning + uint64_t(32)).at[i] = float_key(uniform_edge_bits(low, high, i, bins));
+    Keys(arguments.at.binning + uint64_t(binning_bytes)).at[i] = float_key(uniform_edge_bits(low, high, i, bins));
 }
 
 void take_edges(Record arguments, Words rows, uint i) {
   uint bins = arguments.at.bins;
-  if (i <= bins) Keys(arguments.at.binning + uint64_t(32)).at[i] = key_of(rows.at[i]);
+  if (i <= bins) Keys(arguments.at.binning + uint64_t(binning_bytes)).at[i] = key_of(rows.at[i]);
   if (i == 0u) Binning(arguments.at.binning).at = edges_binning(key_of(rows.at[0]), key_of(rows.at[bins]));
 }
 
@@ -48,7 +48,7 @@ bool is_edge(int key) { return format != format_float32 || (key <= largest_float
 void check_edge(Record arguments, uint i) {
   uint bins = arguments.at.bins;
   if (i > bins) return;
-  Keys keys = Keys(arguments.at.binning + uint64_t(32));
+  Keys keys = Keys(arguments.at.binning + uint64_t(binning_bytes));
   bool good = is_edge(keys.at[i]) && (i == bins || keys.at[i] < keys.at[i + 1u]);
   if (!good) atomicExchange(Words(arguments.at.binning).at[0], histogram_nothing);
 }

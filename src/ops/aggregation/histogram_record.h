@@ -22,8 +22,7 @@ float absolute(float value) { return abs(value); }
 TESSERA_CONSTANT(uint, histogram_nothing, 0u);   // no value is counted
 TESSERA_CONSTANT(uint, histogram_guess, 1u);     // a quick guess, then one comparison with an edge
 TESSERA_CONSTANT(uint, histogram_search, 2u);    // binary search among edges
-TESSERA_CONSTANT(uint, histogram_divide, 3u);    // integers: 64-bit division
-TESSERA_CONSTANT(uint, histogram_resident, 4u);  // as the binning on the device says
+TESSERA_CONSTANT(uint, histogram_resident, 3u);  // as the binning on the device says
 
 // Where the prologue takes the bins from.
 TESSERA_CONSTANT(uint, histogram_source_host, 0u);    // the host has made the binning
@@ -35,13 +34,16 @@ TESSERA_CONSTANT(uint, histogram_check_edges, 3u);    // a pass of its own over 
 struct HistogramBinning {
   uint mode;
   int low_key;
-  uint key_range;   // a value is accepted when its key is at most this far above `low_key`
-  float low;        // floats: lower bound
-  float inverse;    // bins / (high - low), about
-  float margin;     // a guess closer to a border is decided by its edge
-  uint reserved_0;
-  uint reserved_1;
+  uint key_range;  // a value is accepted when its key is at most this far above `low_key`
+  uint width;      // integers: high - low, at least 1
+  uint64_t ratio;  // integers: 2^32 * bins / width, rounded down
+  float low;       // floats: lower bound
+  float inverse;   // bins / (high - low), about
+  float certain;   // a guess that is further than this from the middle of its bin is decided by an edge
+  uint reserved;
 };
+
+TESSERA_CONSTANT(uint, binning_bytes, 40u);
 
 // Columns: input and its validity, mask.
 struct HistogramRecord {
@@ -83,56 +85,60 @@ HISTOGRAM_FUNCTION HistogramBinning empty_binning() {
   binning.mode = histogram_nothing;
   binning.low_key = 0;
   binning.key_range = 0u;
+  binning.width = 1u;
+  binning.ratio = uint64_t(0);
   binning.low = 0.0f;
   binning.inverse = 0.0f;
-  binning.margin = -1.0f;
-  binning.reserved_0 = 0u;
-  binning.reserved_1 = 0u;
+  binning.certain = -1.0f;
+  binning.reserved = 0u;
   return binning;
 }
 
 // Equal-width float bins over [low, high], given as bits.
 //
-// A value's place is x = (v - low) * bins / (high - low), its guess t = (v - low) * inverse in float32. With u = 2^-23
-// (any rounding mode, division within 3 u) |t - x| < 7 u bins, and an edge that is rounded to float32 moves by at most
-// u / 2 * largest * bins / width: together less than `margin`, also where denormals are flushed, as the width is at
-// least 2^-80. So a guess further than `margin` from every border is in the right bin. As twice the margin is below 1,
-// the edge at the nearest border decides for any other. Where bins are too narrow for this, edges are searched.
+// A value's place is x = (v - low) * bins / (high - low). The guess is t = (v - low) * inverse - 0.5, rounded to an integer.
+// With u = 2^-23 (any rounding mode, fused or not, division within 3 u) |t + 0.5 - x| < 9 u bins, and an edge that is
+// rounded to float32 moves by at most u / 2 * largest * bins / width: together less than `margin`, also where denormals
+// are flushed, as the width is at least 2^-80. So a guess further than `margin` from every border is in the right bin. As
+// twice the margin is below 1, the edge at the nearest border decides for any other. Where bins are too narrow for this,
+// edges are searched.
 HISTOGRAM_FUNCTION HistogramBinning uniform_float_binning(uint low_bits, uint high_bits, uint bins) {
   HistogramBinning binning = empty_binning();
   if ((low_bits & 0x7f800000u) == 0x7f800000u || (high_bits & 0x7f800000u) == 0x7f800000u) return binning;
   int low_key = float_key(low_bits);
   int high_key = float_key(high_bits);
   if (low_key > high_key) return binning;
+  binning.mode = histogram_guess;
   binning.low_key = low_key;
   binning.key_range = uint(high_key) - uint(low_key);
   float low = uintBitsToFloat(low_bits);
   float high = uintBitsToFloat(high_bits);
   binning.low = low;
-  binning.mode = histogram_guess;
-  if (binning.key_range == 0u) return binning;
+  if (binning.key_range == 0u) return binning;  // nothing is certain: the first edge decides
   float width = high - low;
   float largest = absolute(low) > absolute(high) ? absolute(low) : absolute(high);
-  float margin = float(bins) * (largest / width + 8.0f) * (1.0f / 8388608.0f);
+  float margin = float(bins) * (largest / width + 10.0f) * (1.0f / 8388608.0f);
   uint width_bits = floatBitsToUint(width);
   bool quick = width_bits >= 0x17800000u && width_bits <= 0x71800000u && margin < 0.375f;  // 2^-80 ... 2^100
-  binning.mode = quick ? histogram_guess : histogram_search;
-  binning.inverse = quick ? float(bins) / width : 0.0f;
-  binning.margin = margin;
+  if (!quick) {
+    binning.mode = histogram_search;
+    return binning;
+  }
+  binning.inverse = float(bins) / width;
+  binning.certain = 0.5f - margin;
   return binning;
 }
 
-// Equal-width integer bins: floor((v - low) * bins / (high - low)). The guess is within 7 * 2^-23 * bins of the true
-// place, less than half a bin up to 2^19 bins: then comparing products at the nearest border decides.
+// Equal-width integer bins: floor((v - low) * bins / (high - low)). As `ratio` is less than 1 too small,
+// (v - low) * ratio / 2^32, rounded down, is that bin or the one before; comparing products decides.
 HISTOGRAM_FUNCTION HistogramBinning uniform_integer_binning(int low_key, int high_key, uint bins) {
   HistogramBinning binning = empty_binning();
   if (low_key > high_key) return binning;
+  binning.mode = histogram_guess;
   binning.low_key = low_key;
   binning.key_range = uint(high_key) - uint(low_key);
-  binning.mode = histogram_guess;
-  if (binning.key_range == 0u) return binning;
-  if (bins > 524288u) binning.mode = histogram_divide;
-  binning.inverse = float(bins) / float(binning.key_range);
+  binning.width = binning.key_range == 0u ? 1u : binning.key_range;
+  binning.ratio = (uint64_t(bins) << 32) / uint64_t(binning.width);
   return binning;
 }
 
@@ -146,7 +152,7 @@ HISTOGRAM_FUNCTION HistogramBinning edges_binning(int first_key, int last_key) {
 }
 
 #ifdef __cplusplus
-static_assert(sizeof(HistogramBinning) == 32 && 
+static_assert(sizeof(HistogramBinning) == binning_bytes && 
               sizeof(HistogramRecord) == sizeof(RowsRecord) + 3 * sizeof(ColumnRecord) + 48);
 static_assert(sizeof(HistogramPrologueRecord) == 64);
 }  // namespace tessera::detail

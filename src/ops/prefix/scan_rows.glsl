@@ -1,7 +1,7 @@
 // Prefix sums inside one tile, shared by the scan kernels: rows are scanned by each subgroup, subgroups by the first one.
 //
-// Each subgroup takes neighbouring rows of the tile. On GPUs its lanes take turns (rows stay in registers, accesses join). With `lane_runs`
-// each lane takes a run of neighbouring rows and reads them twice, which suits CPUs; SCAN_WITHOUT_RUNS leaves that out.
+// Each subgroup takes neighbouring rows of the tile. On GPUs its lanes take turns, four rows each, so that accesses join. With `lane_runs` each
+// lane takes a run of neighbouring rows and reads them twice, which suits CPUs; SCAN_WITHOUT_RUNS leaves that out.
 #ifndef TESSERA_SCAN_ROWS_GLSL
 #define TESSERA_SCAN_ROWS_GLSL
 
@@ -13,10 +13,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 layout(constant_id = 12) const uint inclusive_mode = 0u;
 #ifndef SCAN_WITHOUT_RUNS
 layout(constant_id = 13) const uint lane_runs = 0u;
-#endif
-
-#ifndef UNROLL
-#define UNROLL [[unroll]]
 #endif
 
 const uint source = 0u, segment_flags = 2u, target = 3u;
@@ -66,112 +62,114 @@ uint load_value(uint i, uint place) {
 }
 bool load_start(uint i, uint place) { return segmented() && load_row(segment_flags, i, place) != 0u; }
 
-// Rows of this invocation, in quads of neighbours. First raw values, and a bit where a segment starts; once scanned with what its subgroup's
-// earlier rows add, and a bit where what comes before the subgroup is still to be added.
 const uint quads_per_thread = rows_per_thread / 4u;
-uint kept[rows_per_thread];
-uint kept_bits;
-
-uint kept_quad(uint k) {
+uint thread_quad(uint k) {
   return (gl_SubgroupID * quads_per_thread + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-void load_kept_quads() {
-  kept_bits = 0u;
-  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-    uvec4 values = load_quad(source, kept_quad(k));
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) kept[4u * k + j] = values[j];
+// One bit for each row of this invocation: first where a segment starts; once scanned where what comes before the subgroup is still to be
+// added.
+uint row_bits;
+uint quad_bits(uint k) { return (row_bits >> (4u * k)) & 15u; }
+
+// Four neighbouring rows, with what the subgroup's earlier rows add. Replaces their bits.
+uvec4 scan_quad(uint k, uvec4 values, inout Total running) {
+  uint starts = quad_bits(k), open_bits = 0u;
+  Total own = Total(0u, 0u);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) own = joined(own, Total(values[j], (starts >> j) & 1u));
+  Total before = scan_lanes(own, running);
+  uvec4 results;
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+    bool start = ((starts >> j) & 1u) != 0u;
+    uint exclusive = start ? 0u : before.sum;
+    if (!start && before.starts == 0u) open_bits |= 1u << j;
+    before = joined(before, Total(values[j], start ? 1u : 0u));
+    results[j] = inclusive_mode != 0u ? exclusive + values[j] : exclusive;
   }
+  row_bits = row_bits & ~(15u << (4u * k)) | (open_bits << (4u * k));
+  return results;
+}
+
+uvec4 with_carry(uint k, uvec4 results, uint carry) {
+  if (!segmented()) return results + carry;
+  uint bits = quad_bits(k);
+  return results + carry * uvec4(bits & 1u, (bits >> 1) & 1u, (bits >> 2) & 1u, bits >> 3);
+}
+
+// Where columns can be accessed by quads they stay in registers.
+uvec4 kept[quads_per_thread];
+
+Total scan_kept_quads() {
+  row_bits = 0u;
+  [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) kept[k] = load_quad(source, thread_quad(k));
   if (may_miss(source)) {
-    UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-      uvec4 values = uvec4(kept[4u * k], kept[4u * k + 1u], kept[4u * k + 2u], kept[4u * k + 3u]);
-      bvec4 there = are_observed(source, values, kept_quad(k));
-      [[unroll]] for (uint j = 0u; j < 4u; ++j) kept[4u * k + j] = there[j] ? values[j] : 0u;
-    }
+    [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k)
+      kept[k] *= uvec4(are_observed(source, kept[k], thread_quad(k)));
   }
   if (segmented()) {
-    UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-      uvec4 starts = uvec4(notEqual(load_quad(segment_flags, kept_quad(k)), uvec4(0u)));
-      kept_bits |= (starts.x | (starts.y << 1) | (starts.z << 2) | (starts.w << 3)) << (4u * k);
+    [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) {
+      uvec4 starts = uvec4(notEqual(load_quad(segment_flags, thread_quad(k)), uvec4(0u)));
+      row_bits |= (starts.x | (starts.y << 1) | (starts.z << 2) | (starts.w << 3)) << (4u * k);
     }
   }
-}
-
-void store_kept_quads() {
-  UNROLL for (uint k = 0u; k < quads_per_thread; ++k)
-    store_quad(target, kept_quad(k), uvec4(kept[4u * k], kept[4u * k + 1u], kept[4u * k + 2u], kept[4u * k + 3u]));
-}
-
-// Where quads can't be accessed at once: rows one by one, by neighbouring lanes, and into quads through memory that a subgroup shares.
-shared uint staged[tile_capacity];
-
-uint staged_row(uint k) {
-  return (gl_SubgroupID * rows_per_thread + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
-}
-void subgroup_staged() {
-  subgroupMemoryBarrierShared();
-  subgroupBarrier();
-}
-
-void load_kept_rows() {
-  kept_bits = 0u;
-  for (uint k = 0u; k < rows_per_thread; ++k) {
-    uint i = staged_row(k);
-    staged[i] = i < tile_rows ? load_value(i, locate(i)) : 0u;
-  }
-  subgroup_staged();
-  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) kept[4u * k + j] = staged[4u * kept_quad(k) + j];
-  }
-  subgroup_staged();
-  if (!segmented()) return;
-  for (uint k = 0u; k < rows_per_thread; ++k) {
-    uint i = staged_row(k);
-    staged[i] = i < tile_rows && load_start(i, locate(i)) ? 1u : 0u;
-  }
-  subgroup_staged();
-  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) kept_bits |= staged[4u * kept_quad(k) + j] << (4u * k + j);
-  }
-  subgroup_staged();
-}
-
-void store_kept_rows() {
-  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) staged[4u * kept_quad(k) + j] = kept[4u * k + j];
-  }
-  subgroup_staged();
-  for (uint k = 0u; k < rows_per_thread; ++k) {
-    uint i = staged_row(k);
-    if (i < tile_rows) store_row(target, i, locate(i), staged[i]);
-  }
-}
-
-Total scan_kept() {
   Total running = Total(0u, 0u);
-  uint open_bits = 0u;
-  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-    uint bits = (kept_bits >> (4u * k)) & 15u;
-    Total own = Total(0u, 0u);
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) own = joined(own, Total(kept[4u * k + j], (bits >> j) & 1u));
-    Total before = scan_lanes(own, running);
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) {
-      uint value = kept[4u * k + j];
-      bool start = ((bits >> j) & 1u) != 0u;
-      uint exclusive = start ? 0u : before.sum;
-      if (!start && before.starts == 0u) open_bits |= 1u << (4u * k + j);
-      before = joined(before, Total(value, start ? 1u : 0u));
-      kept[4u * k + j] = inclusive_mode != 0u ? exclusive + value : exclusive;
-    }
-  }
-  kept_bits = open_bits;
+  [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) kept[k] = scan_quad(k, kept[k], running);
   return running;
 }
 
-void add_to_kept(uint carry) {
-  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j)
-      if (!segmented() || ((kept_bits >> (4u * k + j)) & 1u) != 0u) kept[4u * k + j] += carry;
+void store_kept_quads(uint carry) {
+  [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) store_quad(target, thread_quad(k), with_carry(k, kept[k], carry));
+}
+
+// Elsewhere neighbouring lanes take neighbouring rows, which are read again once what comes before them is known: keeping them would cost
+// the registers or shared memory that other tiles need. Loads of a batch finish before its stores.
+const uint batch = 4u;
+
+uint turn_row(uint k) {
+  return (gl_SubgroupID * rows_per_thread + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
+
+void load_turns(uint first, out Total rows[batch], out uint places[batch]) {
+  [[unroll]] for (uint k = 0u; k < batch; ++k) {
+    uint i = turn_row(first + k);
+    rows[k] = Total(0u, 0u);
+    places[k] = 0u;
+    if (i < tile_rows) {
+      places[k] = locate(i);
+      rows[k] = Total(load_value(i, places[k]), uint(load_start(i, places[k])));
+    }
+  }
+}
+
+Total scan_turns() {
+  Total running = Total(0u, 0u);
+  Total rows[batch];
+  uint places[batch];
+  [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
+    load_turns(first, rows, places);
+    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+      if (segmented())
+        scan_lanes(rows[k], running);
+      else
+        running.sum += rows[k].sum;
+    }
+  }
+  if (!segmented()) running.sum = subgroupAdd(running.sum);
+  return running;
+}
+
+void store_turns(uint carry) {
+  Total running = Total(carry, 0u);
+  Total rows[batch];
+  uint places[batch];
+  [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
+    load_turns(first, rows, places);
+    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+      Total before = scan_lanes(rows[k], running);
+      uint exclusive = rows[k].starts != 0u ? 0u : before.sum;
+      uint i = turn_row(first + k);
+      if (i < tile_rows) store_row(target, i, places[k], inclusive_mode != 0u ? exclusive + rows[k].sum : exclusive);
+    }
   }
 }
 
@@ -220,11 +218,8 @@ Total scan_tile_rows() {
 #ifndef SCAN_WITHOUT_RUNS
   if (lane_runs != 0u) return scan_run();
 #endif
-  if (wide_access != 0u && tile_wide)
-    load_kept_quads();
-  else
-    load_kept_rows();
-  return scan_kept();
+  if (wide_access != 0u && row_mode == 0u && tile_wide) return scan_kept_quads();
+  return scan_turns();
 }
 
 // `carry`: the sum before the subgroup, which its rows before the first start take up.
@@ -235,11 +230,10 @@ void store_tile_rows(uint carry) {
     return;
   }
 #endif
-  add_to_kept(carry);
-  if (wide_access != 0u && tile_wide)
-    store_kept_quads();
+  if (wide_access != 0u && row_mode == 0u && tile_wide)
+    store_kept_quads(carry);
   else
-    store_kept_rows();
+    store_turns(carry);
 }
 
 shared uint64_t subgroup_totals[gl_WorkGroupSize.x];

@@ -31,7 +31,7 @@ shared uint shared_carry;
 Total reduce_tile(uint tile) {
   open_tile_in_subgroup(tile);
   Total running = Total(0u, 0u);
-  for (uint first = 0u; first < tile_rows; first += gl_SubgroupSize) {
+  [[dont_unroll]] for (uint first = 0u; first < tile_rows; first += gl_SubgroupSize) {
     uint i = first + gl_SubgroupInvocationID;
     Total own = Total(0u, 0u);
     if (i < tile_rows) {
@@ -91,28 +91,12 @@ uint look_back(uint tile) {
   }
 }
 
-// With one span, what does not depend on the tile's number is looked up while that is on its way.
-bool open_next_tile() {
+void main() {
   Status status = Status(record.status);
   if (gl_LocalInvocationID.x == 0u) shared_tile = atomicAdd(status.next_tile, 1u);
-  if (in_one_span()) open_one_span_tile(0u);
-  uint tiles = tile_count();
-  uint64_t rows = record.rows.rows;
   barrier();
-  if (!in_one_span()) return open_tile(shared_tile);
-  if (shared_tile >= tiles) return false;
-  tile_first_row = uint64_t(shared_tile) * uint64_t(tile_capacity);
-  tile_rows = uint(min(rows - tile_first_row, uint64_t(tile_capacity)));
-  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column)
-    if (column_has(column, column_present)) column_base[column] += tile_first_row * uint64_t(column_stride[column]);
-  clamp_tile();
-  return true;
-}
-
-void main() {
-  if (!open_next_tile()) return;
-  Status status = Status(record.status);
   uint tile = shared_tile;
+  if (!open_tile(tile)) return;
   Total own = scan_tile_rows();
   if (gl_SubgroupInvocationID == 0u) subgroup_totals[gl_SubgroupID] = pack_total(own);
   barrier();
