@@ -104,10 +104,11 @@ BandFigures BandSummary::figures() const {
     figures.deviation = population_deviation(wide_sum_, wide_squares_, valid_);
   } else {
     figures.sum = sum_.to_double();
-    figures.mean = mean(sum_, valid_);
+    const double average = mean(sum_, valid_);
+    figures.mean = average;
     // The squares of 64-bit integers were rounded to double once each.
     const double count = static_cast<double>(valid_);
-    const double variance = wide_squares_.to_double() / count - *figures.mean * *figures.mean;
+    const double variance = wide_squares_.to_double() / count - average * average;
     figures.deviation = std::sqrt(std::max(variance, 0.0));
   }
   return figures;
@@ -141,7 +142,7 @@ nlohmann::ordered_json BandFigures::json() const {
 
 void BandFigures::print() const {
   fmt::print("  valid {}, invalid {}\n", valid, invalid);
-  if (valid == 0) {
+  if (!minimum || !maximum || !mean || !deviation) {
     fmt::print("  no valid pixel\n");
     return;
   }

@@ -82,6 +82,10 @@ uint tile_first_span;
 bool tile_spans_shared;           // row mode: they lie in shared memory, not only in the tables
 uint64_t column_base[COLUMNS];    // span mode: address of the tile's first row
 uint column_stride[COLUMNS];
+// The record's fields that rows need, read once a tile: stores may alias for the compiler, and CPUs read them once a lane.
+uint64_t column_no_data[COLUMNS];
+float column_scale[COLUMNS];
+float column_offset[COLUMNS];
 
 uint tile_count() {
   return record.rows.latched != uint64_t(0) ? Words(record.rows.latched).at[2] : record.rows.tiles;
@@ -214,6 +218,15 @@ void clamp_tile() {
   tile_wide = tile_wide && tile_rows == tile_capacity;
 }
 
+void open_columns() {
+  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) {
+    if (column_has(column, column_compare)) column_no_data[column] = record.columns[column].no_data;
+    if (!column_has(column, column_calibrate)) continue;
+    column_scale[column] = record.columns[column].scale;
+    column_offset[column] = record.columns[column].offset;
+  }
+}
+
 // Makes a tile current; all invocations of the workgroup call it. False beyond the rows that exist.
 bool open_tile(uint tile) {
   if (tile >= tile_count()) return false;
@@ -222,6 +235,7 @@ bool open_tile(uint tile) {
   else
     open_span_tile(tile);
   clamp_tile();
+  open_columns();
   return true;
 }
 
@@ -306,7 +320,7 @@ void store_quad(uint column, uint quad, uvec4 bits) { WordQuads(column_base[colu
 // Whether the raw sentinel of a column differs from these (widened) bits.
 bool differs_from_no_data(uint column, uint bits, uint i, uint place) {
   if (!column_has(column, column_compare)) return true;
-  uint64_t sentinel = record.columns[column].no_data;
+  uint64_t sentinel = column_no_data[column];
   if (column_format(column) == format_float64) {
     uint64_t address = row_address(column, i, place);
     uint64_t raw = (uint64_t(Words(address).at[1]) << 32) | uint64_t(Words(address).at[0]);
@@ -345,8 +359,8 @@ float calibrated(uint column, uint bits) {
   float raw = column_is_float(column) ? uintBitsToFloat(bits)
       : (format == format_sint32 || format == format_sint8 || format == format_sint16) ? float(int(bits)) : float(bits);
   if (!column_has(column, column_calibrate)) return raw;
-  precise float scaled = raw * record.columns[column].scale;
-  precise float moved = scaled + record.columns[column].offset;
+  precise float scaled = raw * column_scale[column];
+  precise float moved = scaled + column_offset[column];
   return moved;
 }
 

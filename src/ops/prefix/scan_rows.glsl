@@ -130,7 +130,7 @@ uint turn_row(uint k) {
 }
 
 void load_turns(uint first, out Total rows[batch], out uint places[batch]) {
-  [[unroll]] for (uint k = 0u; k < batch; ++k) {
+  for (uint k = 0u; k < batch; ++k) {
     uint i = turn_row(first + k);
     rows[k] = Total(0u, 0u);
     places[k] = 0u;
@@ -147,7 +147,7 @@ Total scan_turns() {
   uint places[batch];
   [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
     load_turns(first, rows, places);
-    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+    for (uint k = 0u; k < batch; ++k) {
       if (segmented())
         scan_lanes(rows[k], running);
       else
@@ -164,7 +164,7 @@ void store_turns(uint carry) {
   uint places[batch];
   [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
     load_turns(first, rows, places);
-    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+    for (uint k = 0u; k < batch; ++k) {
       Total before = scan_lanes(rows[k], running);
       uint exclusive = rows[k].starts != 0u ? 0u : before.sum;
       uint i = turn_row(first + k);

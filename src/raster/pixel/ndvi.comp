@@ -10,6 +10,10 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 
 const uint near_infrared = 0u, red = 2u, target = 4u, target_validity = 5u;
 
+// The record's options, read once.
+float epsilon, lowest, highest;
+bool clamps;
+
 // The index as float32 bits; a quiet NaN where it does not exist.
 uint index_of(uint near_infrared_bits, uint red_bits) {
   float left = calibrated(near_infrared, near_infrared_bits), right = calibrated(red, red_bits);
@@ -17,9 +21,9 @@ uint index_of(uint near_infrared_bits, uint red_bits) {
   precise float sum = left + right;
   precise float quotient = difference / sum;
   bool exists = is_finite_bits(floatBitsToUint(left)) && is_finite_bits(floatBitsToUint(right)) &&
-                is_finite_bits(floatBitsToUint(sum)) && abs(sum) > record.epsilon &&
+                is_finite_bits(floatBitsToUint(sum)) && abs(sum) > epsilon &&
                 is_finite_bits(floatBitsToUint(quotient));
-  if (record.clamps != 0u) quotient = clamp(quotient, record.lowest, record.highest);
+  if (clamps) quotient = clamp(quotient, lowest, highest);
   return exists ? floatBitsToUint(quotient) : quiet_nan_bits;
 }
 
@@ -59,6 +63,10 @@ void compute_rows() {
 
 void main() {
   if (!open_tile(workgroup_index())) return;
+  epsilon = record.epsilon;
+  lowest = record.lowest;
+  highest = record.highest;
+  clamps = record.clamps != 0u;
   if (wide_access != 0u && tile_wide)
     compute_quads();
   else
