@@ -195,7 +195,7 @@ Interruption::Interruption() {
 
 Interruption::~Interruption() {
   signals_over = true;
-  if (!interrupted) pthread_kill(signal_thread->native_handle(), SIGTERM);
+  if (!interrupted) pthread_kill(signal_thread->native_handle(), SIGINT);
   signal_thread->join();
 }
 

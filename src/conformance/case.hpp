@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -113,13 +116,19 @@ class DeviceRows {
   Buffer buffer_;
 };
 
+template <class T>
+bool same_bits(T left, T right) {
+  return std::bit_cast<std::array<std::byte, sizeof(T)>>(left) ==
+         std::bit_cast<std::array<std::byte, sizeof(T)>>(right);
+}
+
 /// The first difference, bit for bit; any two NaN are equal where `nan_payloads` does not count.
 template <class T>
 std::string compare(std::span<const T> actual, std::span<const T> expected, bool nan_payloads = true) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (std::memcmp(&actual[i], &expected[i], sizeof(T)) == 0) continue;
+    if (same_bits(actual[i], expected[i])) continue;
     if constexpr (std::is_floating_point_v<T>) {
-      if (!nan_payloads && actual[i] != actual[i] && expected[i] != expected[i]) continue;
+      if (!nan_payloads && std::isnan(actual[i]) && std::isnan(expected[i])) continue;
     }
     return "row " + std::to_string(i) + ": " + std::to_string(actual[i]) + " instead of " + std::to_string(expected[i]);
   }

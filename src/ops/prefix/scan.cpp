@@ -102,7 +102,7 @@ void record_single_pass(const OperationContext& context, ScanTuning tuning) {
   sink.add(FillNode{.id = {}, .target = status, .offset = 0, .bytes = bytes, .word = 0}, "clear status");
 
   Dispatch dispatch =
-      domain.dispatch("scan tiles", "scan_single_pass", 0, {context.choice("mode"), 0, tuning.poll_limit});
+      domain.dispatch("scan tiles", "scan_single_pass", 0, {context.choice("mode"), tuning.poll_limit});
   dispatch.arguments = domain.arguments(ScanRecord{});
   dispatch.arguments.relocate_transient(offsetof(ScanRecord, status), status);
   dispatch.buffer_uses.push_back({status, 0, bytes, Access::read_write});
@@ -143,6 +143,7 @@ class MultiPassScan {
   }
 
  private:
+  std::string module(std::string_view kernel) const { return std::string(kernel) + (tuning_.lane_runs ? ".runs" : ".turns"); }
   bool single_tile() const { return domain_.tiles() == 1 && context_.rows() < tuning_.rows.tile_rows(); }
 
   ArgumentRecord arguments() const {
@@ -164,8 +165,7 @@ class MultiPassScan {
   }
 
   void add_tile_sums() const {
-    Dispatch dispatch =
-        domain_.dispatch("sum tiles", "scan_tile_sums", 0, {context_.choice("mode"), tuning_.lane_runs ? 1U : 0U});
+    Dispatch dispatch = domain_.dispatch("sum tiles", module("scan_tile_sums"), 0, {context_.choice("mode")});
     dispatch.view_uses.pop_back();  // of the output
     dispatch.workload.write_bytes = sums_[0].size();
     use_sums(dispatch, 0, Access::write);
@@ -175,7 +175,7 @@ class MultiPassScan {
   void add_sums(std::uint32_t level) const {
     const auto last_level = static_cast<std::uint32_t>(sums_.size() - 1);
     Dispatch dispatch =
-        domain_.dispatch("scan sums " + std::to_string(level), "scan_sums", 1 + level, {0, 0, level, last_level});
+        domain_.dispatch("scan sums " + std::to_string(level), "scan_sums", 1 + level, {0, level, last_level});
     const RowTuning geometry = totals_tuning(context_.sink().device());
     dispatch.constants[0] = geometry.workgroup_size;
     dispatch.constants[1] = geometry.rows_per_thread;

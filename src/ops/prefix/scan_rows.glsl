@@ -1,7 +1,7 @@
 // Prefix sums inside one tile, shared by the scan kernels: rows are scanned by each subgroup, subgroups by the first one.
 //
-// Each subgroup takes neighbouring rows of the tile. On GPUs its lanes take turns, four rows each, so that accesses join. With `lane_runs` each
-// lane takes a run of neighbouring rows and reads them twice, which suits CPUs; SCAN_WITHOUT_RUNS leaves that out.
+// Each subgroup takes neighbouring rows of the tile. Its lanes take turns, four rows each where they can, so that
+// accesses join; with VARIANT_runs each lane takes a run of neighbouring rows, which suits CPUs.
 #ifndef TESSERA_SCAN_ROWS_GLSL
 #define TESSERA_SCAN_ROWS_GLSL
 
@@ -11,9 +11,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 #include "rows.glsl"
 
 layout(constant_id = 12) const uint inclusive_mode = 0u;
-#ifndef SCAN_WITHOUT_RUNS
-layout(constant_id = 13) const uint lane_runs = 0u;
-#endif
 
 const uint source = 0u, segment_flags = 2u, target = 3u;
 
@@ -61,6 +58,47 @@ uint load_value(uint i, uint place) {
   return may_miss(source) && !is_observed(source, bits, i, place) ? 0u : bits;
 }
 bool load_start(uint i, uint place) { return segmented() && load_row(segment_flags, i, place) != 0u; }
+
+#ifdef VARIANT_runs
+
+// One lane's run of neighbouring rows.
+Total run_before;  // inside the subgroup
+
+uint run_first() { return (gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID) * rows_per_thread; }
+uint run_end() { return min(run_first() + rows_per_thread, tile_rows); }
+
+// The span of row `i`, given that of row `i - 1`.
+uint next_place(uint place, uint i) {
+  if (row_mode == 0u) return 0u;
+  if (!tile_spans_shared) return locate(i);
+  return place + 1u < tile_spans && span_start[place + 1u] <= i ? place + 1u : place;
+}
+
+Total scan_tile_rows() {
+  Total own = Total(0u, 0u);
+  uint place = run_first() < run_end() ? locate(run_first()) : 0u;
+  for (uint i = run_first(); i < run_end(); ++i) {
+    place = next_place(place, i);
+    own = joined(own, Total(load_value(i, place), load_start(i, place) ? 1u : 0u));
+  }
+  Total running = Total(0u, 0u);
+  run_before = scan_lanes(own, running);
+  return running;
+}
+
+void store_tile_rows(uint carry) {
+  uint sum = run_before.sum + (run_before.starts != 0u ? 0u : carry);
+  uint place = run_first() < run_end() ? locate(run_first()) : 0u;
+  for (uint i = run_first(); i < run_end(); ++i) {
+    place = next_place(place, i);
+    uint value = load_value(i, place);
+    if (load_start(i, place)) sum = 0u;
+    store_row(target, i, place, inclusive_mode != 0u ? sum + value : sum);
+    sum += value;
+  }
+}
+
+#else
 
 const uint quads_per_thread = rows_per_thread / 4u;
 uint thread_quad(uint k) {
@@ -173,68 +211,21 @@ void store_turns(uint carry) {
   }
 }
 
-#ifndef SCAN_WITHOUT_RUNS
-// One lane's run of neighbouring rows.
-Total run_before;  // inside the subgroup
-
-uint run_first() { return (gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID) * rows_per_thread; }
-uint run_end() { return min(run_first() + rows_per_thread, tile_rows); }
-
-// The span of row `i`, given that of row `i - 1`.
-uint next_place(uint place, uint i) {
-  if (row_mode == 0u) return 0u;
-  if (!tile_spans_shared) return locate(i);
-  return place + 1u < tile_spans && span_start[place + 1u] <= i ? place + 1u : place;
-}
-
-Total scan_run() {
-  Total own = Total(0u, 0u);
-  uint place = run_first() < run_end() ? locate(run_first()) : 0u;
-  for (uint i = run_first(); i < run_end(); ++i) {
-    place = next_place(place, i);
-    own = joined(own, Total(load_value(i, place), load_start(i, place) ? 1u : 0u));
-  }
-  Total running = Total(0u, 0u);
-  run_before = scan_lanes(own, running);
-  return running;
-}
-
-void store_run(uint carry) {
-  uint sum = run_before.sum + (run_before.starts != 0u ? 0u : carry);
-  uint place = run_first() < run_end() ? locate(run_first()) : 0u;
-  for (uint i = run_first(); i < run_end(); ++i) {
-    place = next_place(place, i);
-    uint value = load_value(i, place);
-    if (load_start(i, place)) sum = 0u;
-    store_row(target, i, place, inclusive_mode != 0u ? sum + value : sum);
-    sum += value;
-  }
-}
-
-#endif
-
 // Loads the current tile's rows and scans them inside each subgroup; returns the subgroup's total.
 Total scan_tile_rows() {
-#ifndef SCAN_WITHOUT_RUNS
-  if (lane_runs != 0u) return scan_run();
-#endif
   if (wide_access != 0u && row_mode == 0u && tile_wide) return scan_kept_quads();
   return scan_turns();
 }
 
 // `carry`: the sum before the subgroup, which its rows before the first start take up.
 void store_tile_rows(uint carry) {
-#ifndef SCAN_WITHOUT_RUNS
-  if (lane_runs != 0u) {
-    store_run(carry);
-    return;
-  }
-#endif
   if (wide_access != 0u && row_mode == 0u && tile_wide)
     store_kept_quads(carry);
   else
     store_turns(carry);
 }
+
+#endif
 
 shared uint64_t subgroup_totals[gl_WorkGroupSize.x];
 

@@ -8,10 +8,9 @@
 #include "addressed.glsl"
 #extension GL_EXT_shader_atomic_int64 : require
 #include "ops/prefix/scan_record.h"
-#define SCAN_WITHOUT_RUNS
 #include "ops/prefix/scan_rows.glsl"
 
-layout(constant_id = 14) const uint poll_limit = 64u;
+layout(constant_id = 13) const uint poll_limit = 64u;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) coherent volatile buffer Status {
   uint next_tile;

@@ -3,11 +3,10 @@
 #version 460
 #include "addressed.glsl"
 #include "ops/prefix/scan_record.h"
-#define SCAN_WITHOUT_RUNS
 #include "ops/prefix/scan_rows.glsl"
 
-layout(constant_id = 14) const uint level = 0u;
-layout(constant_id = 15) const uint last_level = 0u;
+layout(constant_id = 13) const uint level = 0u;
+layout(constant_id = 14) const uint last_level = 0u;
 
 uint total_count() {
   uint count = tile_count();

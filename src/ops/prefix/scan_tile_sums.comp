@@ -1,4 +1,5 @@
 // Multi-pass scan, first pass: the total of each tile; one workgroup a tile.
+// variants: turns runs
 #version 460
 #include "addressed.glsl"
 #include "ops/prefix/scan_record.h"

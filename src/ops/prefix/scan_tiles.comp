@@ -1,11 +1,12 @@
 // Multi-pass scan, last pass: scans each tile from the sum of what comes before it; one workgroup a tile. Without levels there is one tile.
+// variants: turns runs
 #version 460
 #include "addressed.glsl"
 #include "ops/prefix/scan_record.h"
 #include "ops/prefix/scan_rows.glsl"
 
-layout(constant_id = 14) const uint levels = 0u;
-layout(constant_id = 15) const uint block_totals = 4096u;
+layout(constant_id = 13) const uint levels = 0u;
+layout(constant_id = 14) const uint block_totals = 4096u;
 
 uint carry_of(uint tile) {
   Total before = Total(0u, 0u);

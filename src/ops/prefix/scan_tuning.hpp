@@ -6,7 +6,7 @@
 
 namespace tessera::detail {
 
-/// How a device scans best. Rows that stay in registers are at most 32 a thread, whose start bits share a word.
+/// How a device scans best. Rows that stay in registers are at most 32 a thread (their bits share a word), and a multiple of 4.
 struct ScanTuning {
   RowTuning rows;
   bool lane_runs = false;         ///< multi-pass: each lane reads a run of neighbouring rows, twice
