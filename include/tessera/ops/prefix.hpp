@@ -18,11 +18,11 @@ namespace tessera {
 /// spare rows are neither read nor written. Any operand may carry a count word. Missing data: a missing row of `input`
 /// counts as 0; its flag still counts. A calibrated `input` is rejected. In place: `output` may be exactly the rows of
 /// `input`; it overlaps nothing else. Without rows nothing is written. The same bits on every device and partition.
-/// Cost: rows are read once and written once, by two dispatches with one word of scratch per tile; in place, on
-/// CPU-type devices and on devices without 64-bit atomics they are read twice, by three dispatches (four beyond about 5
-/// million rows, five beyond 20,000 million); few rows take one dispatch and no scratch. Errors: `missing_operand`,
-/// `surplus_operand`, `format_mismatch`, `layout_mismatch` (not packed), `capacity_too_small`, `alias`,
-/// `foreign_graph`, `unsupported_operation` (calibration), `limit_exceeded`.
+/// Cost: rows are read once (twice in partial or unaligned tiles) and written once, by two dispatches with one word of
+/// scratch per tile; in place, on CPU-type devices and on devices without 64-bit atomics they are read twice or more,
+/// by three dispatches (four beyond about 5 million rows, five beyond 20,000 million); few rows take one dispatch and
+/// no scratch. Errors: `missing_operand`, `surplus_operand`, `format_mismatch`, `layout_mismatch` (not packed),
+/// `capacity_too_small`, `alias`, `foreign_graph`, `unsupported_operation` (calibration), `limit_exceeded`.
 struct Scan {
   enum class Mode : std::uint8_t { exclusive, inclusive };
 

@@ -101,8 +101,7 @@ void record_single_pass(const OperationContext& context, ScanTuning tuning) {
   const GraphBuffer status = sink.transient(bytes, "status");
   sink.add(FillNode{.id = {}, .target = status, .offset = 0, .bytes = bytes, .word = 0}, "clear status");
 
-  Dispatch dispatch =
-      domain.dispatch("scan tiles", "scan_single_pass", 0, {context.choice("mode"), tuning.poll_limit});
+  Dispatch dispatch = domain.dispatch("scan tiles", "scan_single_pass", 0, {context.choice("mode"), tuning.poll_limit});
   dispatch.arguments = domain.arguments(ScanRecord{});
   dispatch.arguments.relocate_transient(offsetof(ScanRecord, status), status);
   dispatch.buffer_uses.push_back({status, 0, bytes, Access::read_write});
@@ -143,7 +142,9 @@ class MultiPassScan {
   }
 
  private:
-  std::string module(std::string_view kernel) const { return std::string(kernel) + (tuning_.lane_runs ? ".runs" : ".turns"); }
+  std::string module(std::string_view kernel) const {
+    return std::string(kernel) + (tuning_.lane_runs ? ".runs" : ".turns");
+  }
   bool single_tile() const { return domain_.tiles() == 1 && context_.rows() < tuning_.rows.tile_rows(); }
 
   ArgumentRecord arguments() const {
@@ -190,8 +191,7 @@ class MultiPassScan {
 
   void add_tiles(std::uint32_t levels) const {
     Dispatch dispatch =
-        domain_.dispatch("scan tiles", "scan_tiles", 0,
-                         {context_.choice("mode"), tuning_.lane_runs ? 1U : 0U, levels, totals_per_block});
+        domain_.dispatch("scan tiles", module("scan_tiles"), 0, {context_.choice("mode"), levels, totals_per_block});
     for (std::size_t level = 0; level < sums_.size(); ++level) use_sums(dispatch, level, Access::read);
     add(std::move(dispatch));
   }

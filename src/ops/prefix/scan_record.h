@@ -9,8 +9,8 @@ namespace tessera::detail {
 struct ScanRecord {
   RowsRecord rows;
   ColumnRecord columns[4];
-  uint64_t status;    // single pass: the next tile's number, then one status word per tile
-  uint64_t sums[3];   // multi-pass: one word per tile, per block of tiles, per block of blocks
+  uint64_t status;   // single pass: the next tile's number, then one status word per tile
+  uint64_t sums[3];  // multi-pass: one word per tile, per block of tiles, per block of blocks
 };
 
 #ifdef __cplusplus

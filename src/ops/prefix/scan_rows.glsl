@@ -1,4 +1,5 @@
-// Prefix sums inside one tile, shared by the scan kernels: rows are scanned by each subgroup, subgroups by the first one.
+// Prefix sums inside one tile, shared by the scan kernels: rows are scanned by each subgroup, subgroups by the first
+// one.
 //
 // Each subgroup takes neighbouring rows of the tile. Its lanes take turns, four rows each where they can, so that
 // accesses join; with VARIANT_runs each lane takes a run of neighbouring rows, which suits CPUs.
@@ -105,8 +106,8 @@ uint thread_quad(uint k) {
   return (gl_SubgroupID * quads_per_thread + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-// One bit for each row of this invocation: first where a segment starts; once scanned where what comes before the subgroup is still to be
-// added.
+// One bit for each row of this invocation: first where a segment starts; once scanned where what comes before the
+// subgroup is still to be added.
 uint row_bits;
 uint quad_bits(uint k) { return (row_bits >> (4u * k)) & 15u; }
 
@@ -159,8 +160,9 @@ void store_kept_quads(uint carry) {
   [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) store_quad(target, thread_quad(k), with_carry(k, kept[k], carry));
 }
 
-// Elsewhere neighbouring lanes take neighbouring rows, which are read again once what comes before them is known: keeping them would cost
-// the registers or shared memory that other tiles need. Loads of a batch finish before its stores.
+// Elsewhere neighbouring lanes take neighbouring rows, which are read again once what comes before them is known:
+// keeping them would cost the registers or shared memory that other tiles need. Loads of a batch finish before its
+// stores.
 const uint batch = 4u;
 
 uint turn_row(uint k) {
@@ -168,7 +170,7 @@ uint turn_row(uint k) {
 }
 
 void load_turns(uint first, out Total rows[batch], out uint places[batch]) {
-  for (uint k = 0u; k < batch; ++k) {
+  [[unroll]] for (uint k = 0u; k < batch; ++k) {
     uint i = turn_row(first + k);
     rows[k] = Total(0u, 0u);
     places[k] = 0u;
@@ -185,7 +187,7 @@ Total scan_turns() {
   uint places[batch];
   [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
     load_turns(first, rows, places);
-    for (uint k = 0u; k < batch; ++k) {
+    [[unroll]] for (uint k = 0u; k < batch; ++k) {
       if (segmented())
         scan_lanes(rows[k], running);
       else
@@ -202,7 +204,7 @@ void store_turns(uint carry) {
   uint places[batch];
   [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
     load_turns(first, rows, places);
-    for (uint k = 0u; k < batch; ++k) {
+    [[unroll]] for (uint k = 0u; k < batch; ++k) {
       Total before = scan_lanes(rows[k], running);
       uint exclusive = rows[k].starts != 0u ? 0u : before.sum;
       uint i = turn_row(first + k);
@@ -229,7 +231,8 @@ void store_tile_rows(uint carry) {
 
 shared uint64_t subgroup_totals[gl_WorkGroupSize.x];
 
-// Replaces each subgroup's total by what comes before it in the workgroup; returns the workgroup's total. Called by one subgroup.
+// Replaces each subgroup's total by what comes before it in the workgroup; returns the workgroup's total. Called by one
+// subgroup.
 Total scan_subgroups() {
   Total running = Total(0u, 0u);
   for (uint first = 0u; first < gl_NumSubgroups; first += gl_SubgroupSize) {

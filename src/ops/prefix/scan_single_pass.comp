@@ -1,9 +1,10 @@
-// Single-pass scan: each workgroup takes the next tile in line, publishes its total, looks back over earlier tiles for what comes
-// before it, and writes its rows.
+// Single-pass scan: each workgroup takes the next tile in line, publishes its total, looks back over earlier tiles for
+// what comes before it, and writes its rows.
 //
-// A status word carries state, start bit and sum together, so no order between words is needed: relaxed atomics write it, and a coherent
-// volatile reference reads it. No memory barrier and no ordered atomic stands where not every subgroup passes. Nobody promises that
-// another workgroup makes progress: polling is bounded, then the waiting subgroup reduces the missing tile itself.
+// A status word carries state, start bit and sum together, so no order between words is needed: relaxed atomics write
+// it, and a coherent volatile reference reads it. No memory barrier and no ordered atomic stands where not every
+// subgroup passes. Nobody promises that another workgroup makes progress: polling is bounded, then the waiting subgroup
+// reduces the missing tile itself.
 #version 460
 #include "addressed.glsl"
 #extension GL_EXT_shader_atomic_int64 : require

@@ -1,5 +1,5 @@
-// Multi-pass scan, between the passes over rows: each workgroup replaces a block of totals by what comes before each of them in the
-// block, and hands the block's total to the next level.
+// Multi-pass scan, between the passes over rows: each workgroup replaces a block of totals by what comes before each of
+// them in the block, and hands the block's total to the next level.
 #version 460
 #include "addressed.glsl"
 #include "ops/prefix/scan_record.h"

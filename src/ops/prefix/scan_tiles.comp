@@ -1,4 +1,5 @@
-// Multi-pass scan, last pass: scans each tile from the sum of what comes before it; one workgroup a tile. Without levels there is one tile.
+// Multi-pass scan, last pass: scans each tile from the sum of what comes before it; one workgroup a tile. Without
+// levels there is one tile.
 // variants: turns runs
 #version 460
 #include "addressed.glsl"

@@ -6,10 +6,11 @@
 
 namespace tessera::detail {
 
-/// How a device scans best. Rows that stay in registers are at most 32 a thread (their bits share a word), and a multiple of 4.
+/// How a device scans best. Rows that stay in registers are at most 32 a thread (their bits share a word), and a
+/// multiple of 4.
 struct ScanTuning {
   RowTuning rows;
-  bool lane_runs = false;         ///< multi-pass: each lane reads a run of neighbouring rows, twice
+  bool lane_runs = false;         ///< multi-pass: lanes take runs of neighbouring rows, not turns
   std::uint32_t poll_limit = 64;  ///< looks at a missing tile before it is reduced by the tile that waits
 };
 
