@@ -53,7 +53,7 @@ void add_to(std::byte* field, std::uint64_t base) {
 void write_record(const CompiledGraph::State& graph, const ArgumentRecord& record, std::string_view node,
                   std::byte* bytes) {
   const Program& program = *graph.program;
-  std::memcpy(bytes, record.bytes().data(), record.bytes().size());
+  std::ranges::copy(record.bytes(), bytes);
   for (const ArgumentRecord::Relocation& relocation : record.relocations()) {
     std::byte* field = bytes + relocation.offset;
     switch (relocation.kind) {

@@ -160,12 +160,12 @@ Encoding Execution::encode_next(Encoder& encoder, std::span<const Rebinding> reb
     detail::reject(ErrorCode::execution_order, "execution", "encode_next", "steps are left",
                    detail::values_of("steps", state_->steps.size()));
   }
-  const Encoding encoding = detail::encode(state_->graph, encoder,
-                                           {.rebindings = rebindings,
-                                            .options = options,
-                                            .first_command = state_->first_commands[state_->next],
-                                            .last_command = state_->first_commands[state_->next + 1],
-                                            .decided = state_->next == 0 ? nullptr : &state_->host_conditions});
+  Encoding encoding = detail::encode(state_->graph, encoder,
+                                     {.rebindings = rebindings,
+                                      .options = options,
+                                      .first_command = state_->first_commands[state_->next],
+                                      .last_command = state_->first_commands[state_->next + 1],
+                                      .decided = state_->next == 0 ? nullptr : &state_->host_conditions});
   state_->host_conditions = encoding.state().host_conditions;
   ++state_->next;
   return encoding;

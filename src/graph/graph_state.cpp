@@ -237,7 +237,7 @@ GraphBuffer Graph::State::transient(std::uint64_t bytes, std::string_view id) {
 
 VectorView Graph::State::view_of_import(std::uint32_t import) const {
   const detail::GraphImport& entry = imports[import];
-  const VectorView view(entry.shape, 0, entry.shape->first_row.back(), std::nullopt);
+  VectorView view(entry.shape, 0, entry.shape->first_row.back(), std::nullopt);
   if (entry.count_import == detail::no_index) return view;
   return view.with_count({.buffer = GraphBuffer(identity, imports[entry.count_import].resource, 4),
                           .format = Format::uint32,
