@@ -60,9 +60,20 @@ uvec4 searched_bins(ivec4 keys) {
   return low;
 }
 
+// Where keys of accepted values lie.
+bool accepts(int key) { return uint(key) - uint(binning.low_key) <= binning.key_range; }
+
 #ifdef VARIANT_float32
-// Adding and taking away 1.5 * 2^23 rounds to an integer, many times faster than conversions do.
-uvec4 guessed_bins(ivec4 keys, uvec4 bits, bvec4 accepted) {
+// What a guess near a border is decided by.
+uint bin_beside(uint border, uint bits) {
+  int key = key_of(bits);
+  if (!accepts(key)) return no_bin;
+  return min(key >= edge_key(border) ? border : border - 1u, bins - 1u);
+}
+
+// Adding and taking away 1.5 * 2^23 rounds to an integer, many times faster than conversions do. A value outside the domain
+// is near a border too, or its integer is no bin: below 0, or, as for NaN and infinities, beyond the largest.
+uvec4 guessed_bins(uvec4 bits) {
   vec4 places = (uintBitsToFloat(bits) - binning.low) * binning.inverse - 0.5;
   precise vec4 moved = places + 12582912.0;
   precise vec4 rounded = moved - 12582912.0;
@@ -70,38 +81,34 @@ uvec4 guessed_bins(ivec4 keys, uvec4 bits, bvec4 accepted) {
   uvec4 bin = floatBitsToUint(moved) - 0x4b400000u;
   bvec4 unsure = greaterThan(abs(from_middle), vec4(binning.certain));
   if (any(unsure)) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) {
-      if (!unsure[j] || !accepted[j]) continue;
-      uint border = min(from_middle[j] > 0.0 ? bin[j] + 1u : bin[j], bins);
-      bin[j] = min(keys[j] >= edge_key(border) ? border : border - 1u, bins - 1u);
-    }
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+      if (unsure[j]) bin[j] = bin_beside(min(from_middle[j] > 0.0 ? bin[j] + 1u : bin[j], bins), bits[j]);
   }
   return bin;
 }
 #else
-uvec4 guessed_bins(ivec4 keys, uvec4 bits, bvec4 accepted) {
+uvec4 guessed_bins(uvec4 bits) {
   uint ratio_high = uint(binning.ratio >> 32), ratio_low = uint(binning.ratio);
   uvec4 bin;
   [[unroll]] for (uint j = 0u; j < 4u; ++j) {
-    uint distance = uint(keys[j]) - uint(binning.low_key);
+    int key = key_of(bits[j]);
+    uint distance = uint(key) - uint(binning.low_key);
     uint guess = distance * ratio_high + uint(uint64_t(distance) * uint64_t(ratio_low) >> 32);
     bool above = (uint64_t(guess) + uint64_t(1)) * uint64_t(binning.width) <= uint64_t(distance) * uint64_t(bins);
-    bin[j] = min(above ? guess + 1u : guess, bins - 1u);
+    bin[j] = accepts(key) ? min(above ? guess + 1u : guess, bins - 1u) : no_bin;
   }
   return bin;
 }
 #endif
 
-// `no_bin` for values that are not accepted.
-uvec4 bins_of(uvec4 bits, bvec4 there) {
-  ivec4 keys;
-  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
-    keys[j] = key_of(bits[j]);
-    there[j] = there[j] && uint(keys[j]) - uint(binning.low_key) <= binning.key_range;
-  }
+// The bins of four values; `bins` or more for those that are not accepted.
+uvec4 bins_of(uvec4 bits) {
   uint mode = binning_mode == histogram_resident ? binning.mode : binning_mode;
-  uvec4 bin = mode == histogram_search ? searched_bins(keys) : guessed_bins(keys, bits, there);
-  return mix(uvec4(no_bin), bin, there);
+  if (mode != histogram_search) return guessed_bins(bits);
+  ivec4 keys = ivec4(key_of(bits.x), key_of(bits.y), key_of(bits.z), key_of(bits.w));
+  uvec4 bin = searched_bins(keys);
+  [[unroll]] for (uint j = 0u; j < 4u; ++j) bin[j] = accepts(keys[j]) ? bin[j] : no_bin;
+  return bin;
 }
 
 void add_to_output(uint bin, uint count) {
@@ -135,7 +142,6 @@ void end_run() {
 }
 
 void count_in_output(uint bin) {
-  if (bin == no_bin) return;
   if (bin != run_bin) {
     end_run();
     run_bin = bin;
@@ -145,13 +151,14 @@ void count_in_output(uint bin) {
 }
 
 void count_values(uvec4 bits, bvec4 there) {
-  uvec4 bin = bins_of(bits, there);
+  uvec4 bin = bins_of(bits);
   if (in_shared) {
     uint copy = gl_LocalInvocationID.x & (copies - 1u);
     [[unroll]] for (uint j = 0u; j < 4u; ++j)
-      if (bin[j] != no_bin) atomicAdd(counters[bin[j] * copies + copy], 1u);
+      if (there[j] && bin[j] < bins) atomicAdd(counters[bin[j] * copies + copy], 1u);
   } else {
-    for (uint j = 0u; j < 4u; ++j) count_in_output(bin[j]);
+    for (uint j = 0u; j < 4u; ++j)
+      if (there[j] && bin[j] < bins) count_in_output(bin[j]);
   }
 }
 

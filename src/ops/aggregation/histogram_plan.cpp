@@ -65,6 +65,17 @@ std::uint64_t largest_tiles_per_group(const HistogramPlan& plan, std::uint32_t b
   return std::max<std::uint64_t>(1, (histogram_loop_limit - std::min(histogram_loop_limit, around)) / turns_per_tile);
 }
 
+// Long tiles cost less for each row; short chunks want short ones.
+RowTuning row_tuning(const HistogramTuning& numbers, std::uint64_t rows, const Fragments& fragments) {
+  RowTuning tuning = numbers.rows;
+  const std::uint64_t chunk_rows = rows / std::max<std::uint64_t>(fragments.chunks, 1);
+  if (rows >= histogram_large_input && chunk_rows >= histogram_long_chunk)
+    tuning.rows_per_thread = numbers.rows_per_long_thread;
+  else if (fragments.borders > 0 && chunk_rows < histogram_short_chunk)
+    tuning.rows_per_thread = numbers.rows_per_short_thread;
+  return tuning;
+}
+
 }  // namespace
 
 ValueDomain histogram_values(const OperationContext& context) {
@@ -96,7 +107,9 @@ HistogramPlan plan_histogram(const OperationContext& context, std::uint32_t bins
   const bool cpu = device.info().type == DeviceType::cpu;
   const HistogramTuning& numbers = cpu ? histogram_cpu_tuning : histogram_gpu_tuning;
   HistogramPlan plan;
-  plan.tuning = numbers.rows;
+  const Fragments fragments = fragments_of(context);
+  plan.tuning = row_tuning(numbers, context.rows(), fragments);
+  plan.tuning.workgroup_size = std::min(plan.tuning.workgroup_size, device.limits().largest_workgroup_size);
   const std::uint32_t shared_words =
       (std::min(device.limits().shared_memory_bytes, histogram_shared_bytes) - histogram_reserved_bytes) / 4;
   // Few sizes keep the number of pipelines small.
@@ -104,16 +117,15 @@ HistogramPlan plan_histogram(const OperationContext& context, std::uint32_t bins
     plan.key_words = bins < numbers.few_shared_keys ? numbers.few_shared_keys : numbers.largest_shared_keys;
   const std::uint32_t counter_limit = shared_words - plan.key_words;
   if (bins <= counter_limit) {
-    const std::uint32_t copied_words = std::min(numbers.copied_words, counter_limit);
+    plan.counter_words = std::min(std::max(std::bit_ceil(bins), numbers.fewest_words), counter_limit);
+    const std::uint32_t copied_words = std::min(numbers.fewest_words, counter_limit);
     while (plan.copies < numbers.largest_copies && std::uint64_t{bins} * plan.copies * 2 <= copied_words)
       plan.copies *= 2;
-    plan.counter_words = bins * plan.copies <= copied_words ? copied_words : counter_limit;
   } else {
     plan.join_lanes = !cpu;
   }
 
   // More workgroups share the work better, fewer merge less.
-  const Fragments fragments = fragments_of(context);
   const std::uint64_t tile_rows = plan.tuning.tile_rows();
   const std::uint64_t most_tiles = context.rows() / tile_rows + fragments.chunks + 1;
   const std::uint64_t limit = largest_tiles_per_group(plan, bins, mode, fragments);
