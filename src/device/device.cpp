@@ -5,6 +5,7 @@
 
 #include <tessera/error.hpp>
 
+#include "device/device_companions.hpp"
 #include "device/encoder_state.hpp"
 #include "device/memory.hpp"
 #include "device/pipeline_cache.hpp"
@@ -36,9 +37,20 @@ void check_range(const Device& device, std::string_view operation, const Buffer&
 
 }  // namespace
 
+namespace detail {
+
+Device make_device(std::unique_ptr<VulkanDevice> vulkan, DeviceOptions options) {
+  auto state = std::make_shared<DeviceState>(std::move(vulkan), std::move(options));
+  auto companions = std::make_shared<DeviceCompanions>();
+  state->companions_ = companions;
+  return Device(std::move(state), std::move(companions));
+}
+
+}  // namespace detail
+
 Device Device::open(const DeviceSelector& selector, DeviceOptions options) {
   auto vulkan = detail::VulkanDevice::open(selector, options);
-  return Device(std::make_shared<detail::DeviceState>(std::move(vulkan), std::move(options)));
+  return detail::make_device(std::move(vulkan), std::move(options));
 }
 
 const DeviceInfo& Device::info() const noexcept { return state_->info(); }
@@ -100,6 +112,6 @@ MemoryKind Buffer::memory() const noexcept { return state_->memory; }
 
 const std::string& Buffer::name() const noexcept { return state_->name; }
 
-Device Buffer::device() const { return Device(state_->device); }
+Device Buffer::device() const { return Device(state_->device, state_->device->companions()); }
 
 }  // namespace tessera

@@ -122,10 +122,14 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
   CommandRecycler& commands() const noexcept { return *commands_; }
   Timeline& timeline() const noexcept { return *timeline_; }
   TransferRings& rings() const noexcept { return *rings_; }
+  /// Null once the last handle of the device is gone.
+  std::shared_ptr<DeviceCompanions> companions() const noexcept { return companions_.lock(); }
 
  private:
   /// Frees what submitted work and empty slabs hold; says whether the driver got memory back.
   bool reclaim();
+
+  friend Device make_device(std::unique_ptr<VulkanDevice> vulkan, DeviceOptions options);
 
   DeviceHandles handles_;
   DeviceFunctions functions_;
@@ -133,6 +137,7 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
   DeviceInfo info_;
   DeviceLimits limits_;
   LogCallback log_;
+  std::weak_ptr<DeviceCompanions> companions_;
   // destroyed in reverse order: what waits for the queue first, the device last
   std::unique_ptr<VulkanDevice> vulkan_;
   std::unique_ptr<MemoryAllocator> memory_;

@@ -7,6 +7,7 @@
 
 #include <tessera/error.hpp>
 
+#include "device/device_companions.hpp"
 #include "device/encoder_state.hpp"
 #include "device/feature_set.hpp"
 #include "device/instance.hpp"
@@ -105,7 +106,7 @@ Device adopt(const VulkanAdoption& adoption, DeviceOptions options) {
   adopted.unlock_queue = adoption.unlock_queue;
   adopted.owner = adoption.owner;
   auto vulkan = detail::VulkanDevice::adopt(adopted, options);
-  return Device(std::make_shared<detail::DeviceState>(std::move(vulkan), std::move(options)));
+  return detail::make_device(std::move(vulkan), std::move(options));
 }
 
 VulkanDeviceHandles handles(const Device& device) noexcept {

@@ -260,6 +260,16 @@ void check_default_bindings(Program& program) {
   }
 }
 
+void forget_default_bindings(Program& program, CompiledGraph::State& graph) {
+  for (GraphImport& import : program.parts.imports) {
+    import.vector.reset();
+    import.buffer = {};
+  }
+  program.defaults.assign(program.defaults.size(), {});
+  program.default_memory.assign(program.default_memory.size(), {});
+  graph.defaults_complete = false;
+}
+
 KnownBinding* find_known(CompiledGraph::State& graph, std::uint32_t import, const ImportBinding& binding) {
   if (binding.chunks == nullptr || binding.chunks->size() <= longest_inline_table) return nullptr;
   for (KnownBinding& entry : graph.known) {

@@ -11,6 +11,8 @@ namespace tessera::detail {
 void note_usage(Program& program);
 /// Checks the default bindings. Throws `alias`.
 void check_default_bindings(Program& program);
+/// Drops the default bindings: every encoding binds all, and no memory of theirs is kept.
+void forget_default_bindings(Program& program, CompiledGraph::State& graph);
 /// Checks the rebindings of one encoding, with everything else at its default, into `graph.bindings`. Throws
 /// `unbound_import`, `unknown_id`, `foreign_graph`, `duplicate_id`, `foreign_device`, `format_mismatch`,
 /// `partition_mismatch`, `layout_mismatch`, `capacity_too_small`, `missing_operand`, `surplus_operand`, `alias`. Leaves

@@ -111,6 +111,7 @@ CompiledGraph Graph::compile() {
     detail::build(*program);
     CompiledGraph compiled(std::make_shared<CompiledGraph::State>(program));
     program->parts.constants.clear();
+    if (!state_->keeps_default_bindings) detail::forget_default_bindings(*program, compiled.state());
     return compiled;
   } catch (...) {
     static_cast<detail::GraphParts&>(*state_) = std::move(program->parts);

@@ -93,13 +93,4 @@ void Graph::add(const Operation& operation) {
   }
 }
 
-void run(Device& device, const Operation& operation) {
-  Graph graph(device);
-  graph.add(operation);
-  CompiledGraph compiled = graph.compile();
-  Encoder encoder = device.encoder();
-  compiled.encode(encoder);
-  device.submit(std::move(encoder)).wait();
-}
-
 }  // namespace tessera

@@ -160,6 +160,7 @@ struct Graph::State : detail::GraphParts {
   Device device;
   std::uint64_t identity;
   bool frozen = false;
+  bool keeps_default_bindings = true;  ///< otherwise the compiled graph forgets what it was compiled with
   detail::NodeNames names;
 
  private:

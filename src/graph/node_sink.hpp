@@ -145,6 +145,8 @@ class Lowering {
   virtual std::string name() const = 0;
   /// The id that the application gave, or empty. Two operations of one graph can't have the same.
   virtual std::string id() const { return {}; }
+  /// What an operation was made from; none for containers and nodes of the application's own.
+  virtual const Request* request() const noexcept { return nullptr; }
   virtual void lower(NodeSink& sink) const = 0;
 };
 

@@ -61,6 +61,7 @@ class RequestLowering final : public Lowering {
 
   std::string name() const override { return request_.id.empty() ? request_.operation : request_.id; }
   std::string id() const override { return request_.id; }
+  const Request* request() const noexcept override { return &request_; }
   void lower(NodeSink& sink) const override {
     const OperationContext context(implementation_->description(), request_, sink);
     validate_request(context, request_);

@@ -18,6 +18,10 @@
 
 namespace tessera {
 
+namespace detail {
+class DeviceCompanions;
+}
+
 enum class LogLevel : std::uint8_t { debug, information, warning, error };
 
 /// Receives the library's and the validation layer's messages. Called from any thread; must not call the device.
@@ -98,14 +102,18 @@ class TESSERA_EXPORT Device {
   bool lost() const noexcept;
   void log(LogLevel level, std::string_view message) const;
 
-  friend bool operator==(const Device& left, const Device& right) noexcept = default;
+  friend bool operator==(const Device& left, const Device& right) noexcept { return left.state_ == right.state_; }
 
   /// For the library's own layers.
   const std::shared_ptr<detail::DeviceState>& state() const noexcept { return state_; }
-  explicit Device(std::shared_ptr<detail::DeviceState> state) noexcept : state_(std::move(state)) {}
+  const std::shared_ptr<detail::DeviceCompanions>& companions() const noexcept { return companions_; }
+  explicit Device(std::shared_ptr<detail::DeviceState> state,
+                  std::shared_ptr<detail::DeviceCompanions> companions = {}) noexcept
+      : state_(std::move(state)), companions_(std::move(companions)) {}
 
  private:
   std::shared_ptr<detail::DeviceState> state_;
+  std::shared_ptr<detail::DeviceCompanions> companions_;
 };
 
 }  // namespace tessera

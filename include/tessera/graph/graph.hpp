@@ -251,7 +251,9 @@ class TESSERA_EXPORT CompiledGraph {
   std::shared_ptr<State> state_;
 };
 
-/// Runs one operation now and waits: a graph of one operation, made for this call. To run it again, compile a graph.
+/// Runs one operation now and waits: a graph of one operation. The device keeps up to 32 such graphs (64 MiB of scratch
+/// memory at most, none of the operation's own), so that the same operation over vectors of the same formats, chunk
+/// lengths and strides is compiled once; they go with the last handle of the device. Thread-safe.
 /// Throws what `Graph::add`, `Graph::compile` and `CompiledGraph::encode` throw.
 TESSERA_EXPORT void run(Device& device, const Operation& operation);
 
