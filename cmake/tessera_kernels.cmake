@@ -1,16 +1,20 @@
 # Kernels: GLSL beside the host code, compiled to SPIR-V when the project is built and embedded in its library.
 
 # tessera_embed_kernels(<result> REGISTER <name> FOLDERS <folder>...)
-# Compiles every *.comp below the folders and sets <result> to one generated source that embeds the modules and defines
+# Compiles every *.comp, *.vert and *.frag below the folders and sets <result> to one generated source that embeds the modules and defines
 # tessera::detail::<name>_modules() and, the core apart, tessera::detail::register_<name>_modules().
 #
 # A kernel is compiled once into the module <stem>. A line `// variants: uint32 sint32 float32` compiles it once per word
 # instead, with VARIANT_<word> and COMPUTE_TYPE defined, into <stem>.<word>.
 function(tessera_embed_kernels result)
   cmake_parse_arguments(PARSE_ARGV 1 EMBED "" "REGISTER" "FOLDERS")
-  set(patterns ${EMBED_FOLDERS})
-  list(TRANSFORM patterns REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
-  list(TRANSFORM patterns APPEND "/*.comp")
+  set(folders ${EMBED_FOLDERS})
+  list(TRANSFORM folders REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+  set(patterns "")
+  foreach(stage comp vert frag)
+    list(TRANSFORM folders APPEND "/*.${stage}" OUTPUT_VARIABLE of_stage)
+    list(APPEND patterns ${of_stage})
+  endforeach()
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${patterns})
 
   set(modules "")

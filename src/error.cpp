@@ -38,6 +38,10 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "partition_mismatch";
     case ErrorCode::layout_mismatch:
       return "layout_mismatch";
+    case ErrorCode::extent_mismatch:
+      return "extent_mismatch";
+    case ErrorCode::usage_mismatch:
+      return "usage_mismatch";
     case ErrorCode::capacity_too_small:
       return "capacity_too_small";
     case ErrorCode::range_out_of_bounds:

@@ -20,6 +20,8 @@ enum class ErrorCode : std::uint16_t {
   length_mismatch,        ///< lengths that must agree do not
   partition_mismatch,     ///< chunk lengths that must agree do not
   layout_mismatch,        ///< packing, stride, width or alignment is not accepted
+  extent_mismatch,        ///< extents of images that must agree do not
+  usage_mismatch,         ///< a resource was not made for this use
   capacity_too_small,     ///< a destination or a replacement holds too little
   range_out_of_bounds,    ///< a byte or row range leaves its buffer or vector
   alias,                  ///< memory that must be separate overlaps

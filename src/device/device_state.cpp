@@ -7,6 +7,7 @@
 #include "device/buffer_state.hpp"
 #include "device/command_recycler.hpp"
 #include "device/encoder_state.hpp"
+#include "device/image_kernels.hpp"
 #include "device/kernel_cache.hpp"
 #include "device/memory.hpp"
 #include "device/result.hpp"
@@ -99,22 +100,30 @@ std::shared_ptr<BufferState> DeviceState::allocate(std::uint64_t bytes, const Bu
                                             .values = quantity("requested bytes", bytes) + ", " +
                                                       quantity("largest", limits_.largest_buffer_bytes)});
   }
-  const auto attempt = [&]() -> std::shared_ptr<BufferState> {
-    auto buffer = memory_->allocate(shared_from_this(), bytes, options);
-    if (!options.name.empty() && bytes > MemoryAllocator::largest_slot_bytes) {
-      set_name(VK_OBJECT_TYPE_BUFFER, reinterpret_cast<std::uint64_t>(buffer->buffer), options.name);
-    }
-    return buffer;
-  };
+  std::shared_ptr<BufferState> buffer;
+  allocate_or_reclaim(options.name, [&] { buffer = memory_->allocate(shared_from_this(), bytes, options); });
+  if (!options.name.empty() && bytes > MemoryAllocator::largest_slot_bytes) {
+    set_name(VK_OBJECT_TYPE_BUFFER, reinterpret_cast<std::uint64_t>(buffer->buffer), options.name);
+  }
+  return buffer;
+}
+
+void DeviceState::allocate_or_reclaim(std::string_view name, const std::function<void()>& attempt) {
   try {
-    return attempt();
+    attempt();
+    return;
   } catch (const Error& error) {
     if (!out_of_room(error.code())) throw;
     ErrorDetail detail = error.detail();
-    detail.operand = options.name;
+    detail.operand = name;
     if (!reclaim()) throw Error(error.code(), detail);
   }
-  return attempt();
+  attempt();
+}
+
+const ImageKernelLayout& DeviceState::image_kernels() {
+  std::call_once(image_kernels_once_, [this] { image_kernels_ = std::make_unique<ImageKernelLayout>(*vulkan_); });
+  return *image_kernels_;
 }
 
 bool DeviceState::reclaim() {

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@
 namespace tessera::detail {
 
 class CommandRecycler;
+class ImageKernelLayout;
 class KernelCache;
 class MemoryAllocator;
 class Timeline;
@@ -87,6 +90,13 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
   VkPipeline compute_pipeline(std::string_view module, std::span<const std::uint32_t> constants, SubgroupRule subgroups,
                               VkPipelineLayout layout);
 
+  /// What kernels on images share: the pipeline layout with one descriptor set. Made when first asked for.
+  /// Throws `out_of_memory`.
+  const ImageKernelLayout& image_kernels();
+
+  /// See `Device::create_image`.
+  std::shared_ptr<ImageState> create_image(const ImageDescription& description, std::string_view name);
+
   /// See `Device::allocate`.
   std::shared_ptr<BufferState> allocate(std::uint64_t bytes, const BufferOptions& options);
   /// A piece of the upload ring, or a buffer of its own where the ring has no room. Mapped; free again when dropped.
@@ -128,6 +138,8 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
  private:
   /// Frees what submitted work and empty slabs hold; says whether the driver got memory back.
   bool reclaim();
+  /// Runs an allocation, and once more after reclaiming where it found too little memory.
+  void allocate_or_reclaim(std::string_view name, const std::function<void()>& attempt);
 
   friend Device make_device(std::unique_ptr<VulkanDevice> vulkan, DeviceOptions options);
 
@@ -141,6 +153,8 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
   // destroyed in reverse order: what waits for the queue first, the device last
   std::unique_ptr<VulkanDevice> vulkan_;
   std::unique_ptr<MemoryAllocator> memory_;
+  std::once_flag image_kernels_once_;
+  std::unique_ptr<ImageKernelLayout> image_kernels_;
   std::unique_ptr<KernelCache> kernels_;
   std::unique_ptr<CommandRecycler> commands_;
   std::unique_ptr<TransferRings> rings_;

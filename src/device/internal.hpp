@@ -7,4 +7,6 @@
 #include "device/device_functions.hpp"
 #include "device/device_state.hpp"
 #include "device/encoder_state.hpp"
+#include "device/image_kernels.hpp"
+#include "device/image_state.hpp"
 #include "device/testing.hpp"

@@ -46,6 +46,13 @@ struct MemoryBlock {
   bool counted = false;  ///< against the memory limit: not what others allocated
 };
 
+/// One driver allocation for one image.
+struct ImageBlock {
+  vk::raii::DeviceMemory memory{nullptr};
+  std::uint64_t bytes = 0;
+  std::uint32_t heap = 0;
+};
+
 struct Slab;
 
 /// Memory of one device: blocks from the driver, and slabs of equal slots that small buffers share.
@@ -72,6 +79,10 @@ class MemoryAllocator {
   void free_slot(Slab& slab, std::uint32_t slot) noexcept;
   /// Gives slabs without a live buffer back to the driver.
   void release_empty_slabs() noexcept;
+
+  /// Memory that meets an image's needs. Throws `memory_limit`, `out_of_memory`.
+  ImageBlock create_image_block(const vk::MemoryRequirements& requirements);
+  void release_image_block(ImageBlock& block) noexcept;
 
   void count_buffer(std::uint64_t bytes) noexcept;
   void discount_buffer(std::uint64_t bytes) noexcept;

@@ -41,13 +41,6 @@ std::shared_ptr<BufferState> ring_piece(const std::shared_ptr<DeviceState>& devi
   }
 }
 
-/// Mapped memory for at most `bytes`: of the ring, or a small buffer of its own.
-std::shared_ptr<BufferState> take_piece(const std::shared_ptr<DeviceState>& device, TransferRing& ring, MemoryKind kind,
-                                        std::uint64_t bytes) {
-  if (auto piece = ring_piece(device, ring, std::min(ring.largest_piece(), bytes))) return piece;
-  return device->allocate(std::min(bytes, fallback_piece), {.memory = kind, .name = "transfer"});
-}
-
 struct PendingRead {
   std::shared_ptr<BufferState> piece;
   Fence fence;
@@ -60,6 +53,12 @@ struct PendingRead {
 };
 
 }  // namespace
+
+std::shared_ptr<BufferState> take_piece(const std::shared_ptr<DeviceState>& device, TransferRing& ring, MemoryKind kind,
+                                        std::uint64_t bytes) {
+  if (auto piece = ring_piece(device, ring, std::min(ring.largest_piece(), bytes))) return piece;
+  return device->allocate(std::min(bytes, fallback_piece), {.memory = kind, .name = "transfer"});
+}
 
 void write(const std::shared_ptr<BufferState>& target, std::uint64_t offset, std::span<const std::byte> bytes) {
   const std::shared_ptr<DeviceState>& device = target->device;

@@ -10,6 +10,7 @@
 
 #include "device/device_selection.hpp"
 #include "device/host_memory.hpp"
+#include "device/image_kernels.hpp"
 #include "device/pipeline_cache.hpp"
 #include "device/result.hpp"
 
@@ -162,6 +163,7 @@ void VulkanDevice::finish(const DeviceOptions& options) {
                                               .values = quantity("family", handles_.queue_family)});
   }
   timestamp_bits_ = families[handles_.queue_family].timestampValidBits;
+  queue_renders_ = static_cast<bool>(families[handles_.queue_family].queueFlags & vk::QueueFlagBits::eGraphics);
 
   const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0, push_constant_bytes);
   layout_ = vk::raii::PipelineLayout(device_, vk::PipelineLayoutCreateInfo({}, {}, range));
@@ -194,6 +196,12 @@ DeviceLimits VulkanDevice::limits() const {
   limits.timestamp_nanoseconds = timestamp_bits_ != 0 ? static_cast<double>(vulkan.timestampPeriod) : 0.0;
   limits.external_memory_descriptor = features_.external_memory_descriptor;
   limits.external_semaphore_descriptor = features_.external_semaphore_descriptor;
+  limits.largest_image_extent = vulkan.maxImageDimension2D;
+  limits.largest_attachment_extent =
+      std::min({vulkan.maxImageDimension2D, vulkan.maxFramebufferWidth, vulkan.maxFramebufferHeight});
+  limits.color_attachments = queue_renders_ && features_.dynamic_rendering ? vulkan.maxColorAttachments : 0;
+  limits.storage_images = std::min(most_storage_images, vulkan.maxPerStageDescriptorStorageImages);
+  limits.sampled_images = most_sampled_images;
   return limits;
 }
 

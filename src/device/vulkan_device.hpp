@@ -102,6 +102,7 @@ class VulkanDevice {
   vk::raii::PipelineCache pipeline_cache_{nullptr};
   std::shared_mutex pipeline_cache_mutex_;
   std::uint32_t timestamp_bits_ = 0;
+  bool queue_renders_ = false;
   std::mutex queue_mutex_;
   std::function<void()> lock_queue_;
   std::function<void()> unlock_queue_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "device/internal.hpp"
 #include "graph/layout.hpp"
 #include "graph/reject.hpp"
 
@@ -37,7 +38,7 @@ MemoryRange touched_bytes(const Program& program, std::uint32_t import, const Im
 std::vector<MemoryRange> ranges_of(const Program& program, std::uint32_t import, const ImportBinding& binding) {
   std::vector<MemoryRange> ranges;
   if (binding.chunks == nullptr) {
-    if (binding.bound()) ranges.push_back(touched_bytes(program, import, binding));
+    if (binding.bound() && binding.image == nullptr) ranges.push_back(touched_bytes(program, import, binding));
     return ranges;
   }
   const Format format = program.parts.imports[import].shape->format;
@@ -205,6 +206,47 @@ void bind_buffer(CompiledGraph::State& graph, std::uint32_t import, const Buffer
   bind(graph, import, binding, measure(program, import, binding));
 }
 
+void require_kind(const Program& program, std::uint32_t import, bool image) {
+  if (program.parts.resources[program.parts.imports[import].resource].is_image() == image) return;
+  reject(ErrorCode::format_mismatch, encode_name, id_of(program, import), "an image import is bound to an image");
+}
+
+void bind_image(CompiledGraph::State& graph, std::uint32_t import, const Image& image) {
+  const Program& program = *graph.program;
+  const std::string& id = id_of(program, import);
+  const GraphResource& resource = program.parts.resources[program.parts.imports[import].resource];
+  const ImageDescription& expected = program.parts.images[resource.image];
+  const ImageDescription& given = image.description();
+  if (image.state()->device != program.device.state()) {
+    reject(ErrorCode::foreign_device, encode_name, id, "images lie on the graph's device");
+  }
+  if (given.format != expected.format) {
+    reject(ErrorCode::format_mismatch, encode_name, id, "a replacement has the import's format",
+           values_of("import", name_of(expected.format), "replacement", name_of(given.format)));
+  }
+  if (given.width != expected.width || given.height != expected.height) {
+    reject(ErrorCode::extent_mismatch, encode_name, id, "a replacement has the import's extents",
+           values_of("import width", expected.width, "import height", expected.height, "replacement width", given.width,
+                     "replacement height", given.height));
+  }
+  if (!contains(given.usage, expected.usage)) {
+    reject(ErrorCode::usage_mismatch, encode_name, id, "a replacement is made for what the import is",
+           values_of("import", names_of(expected.usage), "replacement", names_of(given.usage)));
+  }
+  bind(graph, import, {.image = &image}, {});
+}
+
+/// Two imports of one image would each change its layout.
+void require_own_image(const Program& program, std::uint32_t import, std::span<const ImportBinding> bindings) {
+  if (bindings[import].image == nullptr || !program.usage[import].used) return;
+  for (std::uint32_t other = 0; other < bindings.size(); ++other) {
+    if (other == import || bindings[other].image == nullptr || !program.usage[other].used) continue;
+    if (bindings[other].image->state()->image != bindings[import].image->state()->image) continue;
+    reject(ErrorCode::alias, encode_name, id_of(program, import), "imports that nodes use are different images",
+           values_of("same as", id_of(program, other)));
+  }
+}
+
 void require_all_bound(const Program& program, std::span<const ImportBinding> bindings) {
   for (std::uint32_t import = 0; import < bindings.size(); ++import) {
     if (!bindings[import].bound()) {
@@ -248,6 +290,7 @@ void check_default_bindings(Program& program) {
     ImportBinding binding;
     if (imports[import].vector) binding.chunks = imports[import].vector->chunk_list().get();
     if (imports[import].buffer) binding.buffer = &imports[import].buffer;
+    if (imports[import].image) binding.image = &imports[import].image;
     program.defaults.push_back(binding);
     program.default_memory.push_back(measure(program, import, binding));
   }
@@ -293,7 +336,10 @@ void check_rebindings(CompiledGraph::State& graph, std::span<const Rebinding> re
       reject(ErrorCode::unknown_id, encode_name, "rebinding", "the graph has that import",
              values_of("import", rebinding.import_index, "imports", program.parts.imports.size()));
     }
-    if (rebinding.vector) {
+    require_kind(program, rebinding.import_index, static_cast<bool>(rebinding.image));
+    if (rebinding.image) {
+      bind_image(graph, rebinding.import_index, rebinding.image);
+    } else if (rebinding.vector) {
       bind_vector(graph, rebinding.import_index, *rebinding.vector);
     } else {
       bind_buffer(graph, rebinding.import_index, rebinding.buffer);
@@ -308,6 +354,7 @@ void check_rebindings(CompiledGraph::State& graph, std::span<const Rebinding> re
                        other) != bindings.changed.begin() + static_cast<std::ptrdiff_t>(index);
     };
     check_aliases_of(program, import, bindings.imports, bindings.memory, compared);
+    require_own_image(program, import, bindings.imports);
     const ImportBinding& binding = bindings.imports[import];
     if (program.usage[import].written && find_known(graph, import, binding) == nullptr) {
       require_disjoint_chunks(program, import, binding, bindings.memory[import]);

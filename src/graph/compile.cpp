@@ -7,6 +7,7 @@
 #include "device/internal.hpp"
 #include "graph/arena.hpp"
 #include "graph/bindings.hpp"
+#include "graph/compiled_images.hpp"
 #include "graph/recording.hpp"
 #include "graph/reject.hpp"
 
@@ -14,16 +15,16 @@ namespace tessera {
 namespace detail {
 namespace {
 
-/// Custom nodes name nodes that run before them.
+/// Nodes with callbacks name nodes that run before them.
 void resolve_dependencies(const GraphParts& parts, std::vector<ScheduleNode>& nodes) {
   std::unordered_map<std::string_view, std::uint32_t> by_id;
   for (std::uint32_t index = 0; index < parts.nodes.size(); ++index) {
-    const std::uint32_t custom = parts.nodes[index].custom;
-    if (custom == no_index) continue;
+    const std::span<const std::string> named = parts.named_dependencies(parts.nodes[index]);
+    if (named.empty()) continue;
     if (by_id.empty()) {
       for (std::uint32_t node = 0; node < parts.nodes.size(); ++node) by_id.emplace(parts.nodes[node].id, node);
     }
-    for (const std::string& id : parts.customs[custom].node.depends_on) {
+    for (const std::string& id : named) {
       const auto found = by_id.find(id);
       if (found == by_id.end()) {
         reject(ErrorCode::unknown_id, parts.nodes[index].id, "depends_on", "it names nodes of the graph",
@@ -38,17 +39,11 @@ void schedule(Program& program) {
   const GraphParts& parts = program.parts;
   program.schedule_nodes.reserve(parts.nodes.size());
   for (const GraphNode& node : parts.nodes) {
-    const auto& uses = node.custom != no_index ? parts.customs[node.custom].uses : parts.dispatches[node.dispatch].uses;
-    program.schedule_nodes.push_back({.id = node.id, .uses = uses, .depends_on = {}});
+    program.schedule_nodes.push_back({.id = node.id, .uses = parts.uses_of(node), .depends_on = {}});
   }
   resolve_dependencies(parts, program.schedule_nodes);
-  std::vector<ScheduleResource> resources;
-  resources.reserve(parts.resources.size());
-  for (const GraphResource& resource : parts.resources) {
-    resources.push_back(
-        {.id = resource.id, .transient = resource.kind == ResourceKind::transient, .bytes = resource.bytes});
-  }
-  program.schedule = make_schedule(program.schedule_nodes, resources);
+  program.schedule = make_schedule(program.schedule_nodes, schedule_resources(parts));
+  program.physical_images = physical_images(parts, program.schedule);
 }
 
 void build_pipelines(Program& program) {
@@ -57,7 +52,10 @@ void build_pipelines(Program& program) {
   for (const GraphDispatch& entry : program.parts.dispatches) {
     const SubgroupRule rule =
         entry.dispatch.subgroups == FullSubgroups::required ? SubgroupRule::full : SubgroupRule::any;
-    program.pipelines.push_back(device.compute_pipeline(entry.dispatch.module, entry.dispatch.constants, rule));
+    const bool on_images = !entry.dispatch.image_uses.empty();
+    if (on_images) program.image_dispatches.push_back(static_cast<std::uint32_t>(program.pipelines.size()));
+    const VkPipelineLayout layout = on_images ? device.image_kernels().pipeline_layout() : device.pipeline_layout();
+    program.pipelines.push_back(device.compute_pipeline(entry.dispatch.module, entry.dispatch.constants, rule, layout));
   }
 }
 
@@ -76,13 +74,13 @@ void summarize(Program& program) {
   }
   for (const auto& table : parts.tables) statistics.table_bytes += table->chunks.size() * 8;
   for (const GraphNode& node : parts.nodes) {
-    if (node.dispatch == no_index) continue;
-    const Workload& workload = parts.dispatches[node.dispatch].dispatch.workload;
-    ++statistics.dispatch_count;
+    const Workload workload = parts.workload_of(node);
+    if (node.dispatch != no_index) ++statistics.dispatch_count;
     statistics.read_bytes += workload.read_bytes;
     statistics.write_bytes += workload.write_bytes;
     statistics.invocations += workload.invocations;
   }
+  if (!parts.images.empty()) summarize_images(parts, program.schedule, statistics);
   statistics.node_order.reserve(parts.nodes.size());
   for (const std::uint32_t node : program.schedule.order) statistics.node_order.push_back(parts.nodes[node].id);
 }
@@ -133,6 +131,7 @@ CompiledGraph::State::State(std::shared_ptr<const detail::Program> source)
   defaults_complete = std::all_of(program->defaults.begin(), program->defaults.end(),
                                   [](const detail::ImportBinding& binding) { return binding.bound(); });
   detail::fill_arena(*this);
+  if (!program->parts.images.empty()) detail::make_images(*this);
   detail::record_segments(*this);
 }
 

@@ -44,7 +44,9 @@ std::vector<std::uint32_t> first_commands_of(const Program& program, const std::
 InspectedResource::Kind inspected_kind(const GraphResource& resource, const std::vector<GraphImport>& imports) {
   using Kind = InspectedResource::Kind;
   if (resource.kind == ResourceKind::transient) return Kind::transient;
+  if (resource.kind == ResourceKind::transient_image) return Kind::transient_image;
   const bool bound = imports[resource.import].has_default();
+  if (resource.kind == ResourceKind::imported_image) return bound ? Kind::imported_image : Kind::declared_image;
   if (resource.kind == ResourceKind::imported_vector) return bound ? Kind::imported_vector : Kind::declared_vector;
   return bound ? Kind::imported_buffer : Kind::declared_buffer;
 }
@@ -57,9 +59,12 @@ InspectedNode inspected_node(const GraphParts& parts, const GraphNode& node) {
     inspected.host_conditions.push_back(parts.host_scopes[scope].id);
   }
   std::reverse(inspected.host_conditions.begin(), inspected.host_conditions.end());
-  if (node.custom != no_index) {
-    inspected.kind = InspectedNode::Kind::custom;
-    inspected.uses = parts.customs[node.custom].uses;
+  inspected.uses = parts.uses_of(node);
+  inspected.workload = parts.workload_of(node);
+  if (node.dispatch == no_index) {
+    inspected.kind = node.custom != no_index   ? InspectedNode::Kind::custom
+                     : node.render != no_index ? InspectedNode::Kind::render
+                                               : InspectedNode::Kind::image_transfer;
     return inspected;
   }
   const GraphDispatch& entry = parts.dispatches[node.dispatch];
@@ -69,8 +74,6 @@ InspectedNode inspected_node(const GraphParts& parts, const GraphNode& node) {
   if (entry.indirect) {
     inspected.indirect = {.resource = entry.indirect->resource, .byte_offset = entry.indirect->byte_offset};
   }
-  inspected.uses = entry.uses;
-  inspected.workload = entry.dispatch.workload;
   inspected.note = entry.dispatch.note;
   return inspected;
 }
@@ -90,6 +93,14 @@ GraphInspection inspect(const Program& program) {
       inspected.format = name_of(shape.format);
       inspected.rows = shape.first_row.back();
       inspected.chunks = shape.chunks.size();
+    }
+    if (resource.is_image()) {
+      const ImageDescription& image = parts.images[resource.image];
+      inspected.bytes = image.bytes();
+      inspected.format = name_of(image.format);
+      inspected.width = image.width;
+      inspected.height = image.height;
+      inspected.usage = names_of(image.usage);
     }
     inspection.resources.push_back(std::move(inspected));
   }
@@ -113,9 +124,7 @@ Execution CompiledGraph::execute_in_steps(const WorkBudget& budget) {
   std::vector<detail::Workload> costs;
   costs.reserve(program.schedule.order.size());
   for (const std::uint32_t node : program.schedule.order) {
-    const std::uint32_t dispatch = program.parts.nodes[node].dispatch;
-    costs.push_back(dispatch == detail::no_index ? detail::Workload{}
-                                                 : program.parts.dispatches[dispatch].dispatch.workload);
+    costs.push_back(program.parts.workload_of(program.parts.nodes[node]));
   }
   auto execution = std::make_shared<Execution::State>();
   execution->graph = state_;

@@ -42,8 +42,9 @@ struct ImportBinding {
   const std::vector<Chunk>* chunks = nullptr;
   const Buffer* buffer = nullptr;
   const CountWord* count = nullptr;
+  const Image* image = nullptr;
 
-  bool bound() const noexcept { return chunks != nullptr || buffer != nullptr || count != nullptr; }
+  bool bound() const noexcept { return chunks != nullptr || buffer != nullptr || count != nullptr || image != nullptr; }
   /// Address of the first row of a chunk; 0 for a chunk without memory.
   std::uint64_t address(std::uint32_t chunk) const noexcept;
 };
@@ -95,7 +96,9 @@ struct Program {
 
   std::vector<Buffer> constant_buffers;
   std::vector<std::uint64_t> constant_addresses;
-  std::vector<VkPipeline> pipelines;  ///< per dispatch
+  std::vector<VkPipeline> pipelines;              ///< per dispatch
+  std::vector<std::uint32_t> image_dispatches;    ///< dispatches of kernels on images
+  std::vector<ImageDescription> physical_images;  ///< that transients share
   GraphStatistics statistics;
 };
 
@@ -104,10 +107,11 @@ struct Segment {
   std::uint32_t first_command = 0;  ///< of the schedule
   std::uint32_t last_command = 0;   ///< behind the last
   std::uint32_t host_scope = no_index;
-  std::uint32_t custom = no_index;  ///< a single custom node
+  std::uint32_t callback = no_index;  ///< a single node that a function of the application's records
   std::uint32_t nodes = 0;
   std::uint32_t barriers = 0;
-  std::shared_ptr<SecondaryCommands> commands;
+  std::vector<std::uint32_t> fixed_imports;     ///< whose default memory the commands name, ascending
+  std::shared_ptr<SecondaryCommands> commands;  ///< null where such an import has no default
 };
 
 /// What is known of a long vector that was bound before.
@@ -142,7 +146,10 @@ struct CompiledGraph::State {
   std::vector<std::shared_ptr<const detail::TableVersion>> external;  ///< default versions, per external table
   std::shared_ptr<detail::TableVersionPool> pool;
   std::vector<detail::Segment> segments;
-  bool defaults_complete = false;  ///< every import has a default binding
+  std::vector<Image> images;  ///< physical images of transients
+  std::shared_ptr<detail::ImageDescriptors> descriptors;
+  std::vector<VkDescriptorSet> image_sets;  ///< per dispatch, of the default bindings; empty without kernels on images
+  bool defaults_complete = false;           ///< every import has a default binding
   std::vector<detail::KnownBinding> known;
   std::size_t next_known = 0;
 

@@ -4,6 +4,7 @@
 #include "device/internal.hpp"
 #include "graph/arena.hpp"
 #include "graph/bindings.hpp"
+#include "graph/compiled_images.hpp"
 #include "graph/encoding_context.hpp"
 #include "graph/encoding_state.hpp"
 #include "graph/recording.hpp"
@@ -29,7 +30,8 @@ class EncodingRun {
         encoder_(encoder.state()),
         request_(request),
         bindings_(graph->program->defaults),
-        block_(&graph->default_block) {}
+        block_(&graph->default_block),
+        image_sets_(graph->image_sets) {}
 
   Encoding run();
 
@@ -43,8 +45,12 @@ class EncodingRun {
   void record_binding_block();
   void record_segments();
   void record_inline();
+  void record_commands(NodeRecorder& recorder, std::uint32_t first, std::uint32_t last);
   void record_node(NodeRecorder& recorder, std::uint32_t node);
-  void record_custom(std::uint32_t custom);
+  void record_callback(std::uint32_t node);
+  void rebind_images();
+  RecordedMemory memory() const { return {bindings_, image_sets_}; }
+  bool names_rebound_memory(const Segment& segment) const;
   void report(std::uint32_t node, bool executed);
   bool runs(std::uint32_t host_scope) const {
     return host_scope == no_index || state_->host_conditions[host_scope] != 0;
@@ -61,6 +67,8 @@ class EncodingRun {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   std::vector<TableCopy> copies_;
   std::vector<std::shared_ptr<const TableVersion>> versions_;
+  std::span<const VkDescriptorSet> image_sets_;
+  ReboundImages rebound_images_;
   std::shared_ptr<Encoding::State> state_ = std::make_shared<Encoding::State>();
   std::uint32_t next_query_ = 0;
 };
@@ -72,6 +80,7 @@ Encoding EncodingRun::run() {
   state_->last_command = request_.last_command;
   decide_host_conditions();
   rebind_tables();
+  if (!program_.image_dispatches.empty()) rebind_images();
   const bool timed = request_.options.timing == Timing::per_node;
   if (timed) {
     const auto nodes = static_cast<std::uint32_t>(std::max<std::size_t>(1, program_.parts.nodes.size()));
@@ -155,12 +164,30 @@ void EncodingRun::retain_bindings() {
     if (rebinding.vector) {
       encoder_.retain(rebinding.vector->chunk_list());
       if (rebinding.vector->count()) encoder_.retain(rebinding.vector->count()->buffer.state());
+    } else if (rebinding.image) {
+      encoder_.retain(rebinding.image.state());
     } else {
       encoder_.retain(rebinding.buffer.state());
     }
   }
   for (auto& version : versions_) encoder_.retain(std::move(version));
+  if (rebound_images_.descriptors) encoder_.retain(rebound_images_.descriptors);
   if (state_->timestamps) encoder_.retain(state_->timestamps);
+}
+
+void EncodingRun::rebind_images() {
+  if (bindings_.data() == program_.defaults.data()) return;
+  rebound_images_ = rebind_image_sets(graph_, graph_.bindings);
+  if (rebound_images_.descriptors) image_sets_ = rebound_images_.sets;
+}
+
+bool EncodingRun::names_rebound_memory(const Segment& segment) const {
+  if (segment.commands == nullptr) return true;
+  if (segment.fixed_imports.empty() || bindings_.data() == program_.defaults.data()) return false;
+  const std::vector<std::uint32_t>& changed = graph_.bindings.changed;
+  return std::any_of(changed.begin(), changed.end(), [&](std::uint32_t import) {
+    return std::binary_search(segment.fixed_imports.begin(), segment.fixed_imports.end(), import);
+  });
 }
 
 void EncodingRun::record() {
@@ -220,23 +247,43 @@ void EncodingRun::record_segments() {
       }
     }
     if (!recorded) continue;
-    if (segment.custom == no_index) {
-      batch.push_back(segment.commands->handle());
-    } else {
+    if (segment.callback != no_index) {
       flush();
-      record_custom(segment.custom);
+      record_callback(segment.callback);
+    } else if (names_rebound_memory(segment)) {
+      flush();
+      NodeRecorder recorder(graph_, commands_, memory());
+      record_commands(recorder, segment.first_command, segment.last_command);
+    } else {
+      batch.push_back(segment.commands->handle());
+      // The validation layer knows layouts from call to call, not from one command buffer of a call to the next.
+      if (!program_.parts.images.empty()) flush();
     }
   }
   flush();
 }
 
+/// Commands without callbacks.
+void EncodingRun::record_commands(NodeRecorder& recorder, std::uint32_t first, std::uint32_t last) {
+  for (std::uint32_t place = first; place < last; ++place) {
+    const ScheduleCommand& command = program_.schedule.commands[place];
+    if (command.kind == ScheduleCommand::Kind::barrier) {
+      recorder.barrier(command.index);
+    } else {
+      recorder.node(command.index);
+    }
+  }
+}
+
 void EncodingRun::record_inline() {
-  NodeRecorder recorder(graph_, commands_);
+  NodeRecorder recorder(graph_, commands_, memory());
+  const std::vector<ImageBarrier> resumed = images_resumed_at(program_, request_.first_command);
+  if (!resumed.empty()) recorder.image_barriers(resumed);
   if (state_->timestamps) state_->timestamps->reset(commands_, 0, state_->timestamps->count());
   for (std::uint32_t place = request_.first_command; place < request_.last_command; ++place) {
     const ScheduleCommand& command = program_.schedule.commands[place];
     if (command.kind == ScheduleCommand::Kind::barrier) {
-      recorder.barrier(program_.schedule.barriers[command.index]);
+      recorder.barrier(command.index);
       ++state_->barriers;
       continue;
     }
@@ -245,6 +292,8 @@ void EncodingRun::record_inline() {
     report(command.index, recorded);
     if (recorded) record_node(recorder, command.index);
   }
+  const std::vector<ImageBarrier> paused = images_paused_at(program_, request_.last_command);
+  if (!paused.empty()) recorder.image_barriers(paused);
 }
 
 void EncodingRun::record_node(NodeRecorder& recorder, std::uint32_t node) {
@@ -254,21 +303,26 @@ void EncodingRun::record_node(NodeRecorder& recorder, std::uint32_t node) {
   };
   if (state_->timestamps) state_->first_query.back() = next_query_;
   stamp();
-  const std::uint32_t custom = program_.parts.nodes[node].custom;
-  if (custom == no_index) {
-    recorder.node(node);
-  } else {
-    record_custom(custom);
+  if (program_.parts.nodes[node].has_callback()) {
+    record_callback(node);
     recorder.forget();
+  } else {
+    recorder.node(node);
   }
   stamp();
 }
 
-/// The application's commands stand between full barriers: what they do beyond the declared uses is its affair alone.
-void EncodingRun::record_custom(std::uint32_t custom) {
-  const EncodingContext context(graph_, bindings_, request_.options.parameters);
+/// A custom node's commands stand between full barriers: what they do beyond the declared uses is its affair alone.
+/// What a render node can do is known.
+void EncodingRun::record_callback(std::uint32_t node) {
+  const GraphNode& entry = program_.parts.nodes[node];
+  const EncodingContext context(graph_, bindings_, request_.options.parameters, program_.parts.uses_of(entry));
+  if (entry.render != no_index) {
+    record_render(program_.parts.renders[entry.render].node, public_encoder_, context);
+    return;
+  }
   encoder_.mark_external_work();
-  program_.parts.customs[custom].node.record(public_encoder_, context);
+  program_.parts.customs[entry.custom].node.record(public_encoder_, context);
   encoder_.begin_external_work();
   encoder_.mark_external_work();
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "graph/compiled_images.hpp"
 #include "graph/encoding_state.hpp"
 #include "graph/reject.hpp"
 
@@ -64,11 +65,19 @@ std::vector<RecordedCommand> recorded_commands(const Encoding::State& encoding) 
                                     .destination_reads = compute,
                                     .destination_writes = 0}});
   }
+  const auto add_image_barriers = [&](std::vector<ImageBarrier> images) {
+    if (images.empty()) return;
+    commands.push_back({.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = {}, .images = std::move(images)});
+  };
+  add_image_barriers(images_resumed_at(program, encoding.first_command));
   for (std::uint32_t place = encoding.first_command; place < encoding.last_command; ++place) {
     const ScheduleCommand& command = program.schedule.commands[place];
     if (command.kind == ScheduleCommand::Kind::barrier) {
       commands.push_back(
           {.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = program.schedule.barriers[command.index]});
+      if (!program.schedule.image_barriers.empty()) {
+        commands.back().images = program.schedule.image_barriers[command.index];
+      }
       continue;
     }
     const std::uint32_t scope = program.parts.nodes[command.index].host_scope;
@@ -78,6 +87,7 @@ std::vector<RecordedCommand> recorded_commands(const Encoding::State& encoding) 
     commands.push_back({.kind = RecordedCommand::Kind::node, .node = command.index, .barrier = {}});
     if (custom) commands.push_back({.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = full_barrier});
   }
+  add_image_barriers(images_paused_at(program, encoding.last_command));
   return commands;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/compiled_images.hpp"
 #include "graph/layout.hpp"
 #include "graph/reject.hpp"
 
@@ -22,6 +23,23 @@ std::vector<Chunk> EncodingContext::chunks(const VectorView& view) const {
       found.push_back(located(list.chunks[index], list.format, first - list.first_row[index], last - first));
   }
   return found;
+}
+
+Image EncodingContext::image(const GraphImage& image) const {
+  (void)layout(image);
+  return image_of(graph_, bindings_, image.resource());
+}
+
+ImageLayout EncodingContext::layout(const GraphImage& image) const {
+  if (image.graph() != graph_.program->graph) {
+    reject(ErrorCode::foreign_graph, "node", "image", "images belong to the graph that is encoded");
+  }
+  const auto use = std::find_if(uses_.begin(), uses_.end(),
+                                [&](const ResourceUse& each) { return each.resource == image.resource(); });
+  if (use == uses_.end() || !use->layout) {
+    reject(ErrorCode::unknown_id, "node", "image", "a node asks for images that it declares");
+  }
+  return *use->layout;
 }
 
 Chunk EncodingContext::located(const GraphChunk& chunk, Format format, std::uint64_t first, std::uint64_t rows) const {

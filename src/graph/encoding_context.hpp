@@ -8,14 +8,16 @@
 
 namespace tessera::detail {
 
-/// Answers a custom node's questions.
+/// Answers the questions of a node with a callback.
 class EncodingContext final : public NodeContext {
  public:
   EncodingContext(const CompiledGraph::State& graph, std::span<const ImportBinding> bindings,
-                  const std::any& parameters)
-      : graph_(graph), bindings_(bindings), parameters_(parameters) {}
+                  const std::any& parameters, std::span<const ResourceUse> uses)
+      : graph_(graph), bindings_(bindings), parameters_(parameters), uses_(uses) {}
 
   std::vector<Chunk> chunks(const VectorView& view) const override;
+  Image image(const GraphImage& image) const override;
+  ImageLayout layout(const GraphImage& image) const override;
   const std::any& parameters() const noexcept override { return parameters_; }
 
  private:
@@ -24,6 +26,7 @@ class EncodingContext final : public NodeContext {
   const CompiledGraph::State& graph_;
   std::span<const ImportBinding> bindings_;
   const std::any& parameters_;
+  std::span<const ResourceUse> uses_;
 };
 
 }  // namespace tessera::detail

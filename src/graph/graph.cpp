@@ -39,6 +39,20 @@ ImportedBuffer Graph::declare_buffer(std::string_view id, std::uint64_t bytes) {
 
 GraphBuffer Graph::transient(std::uint64_t bytes, std::string_view id) { return state_->transient(bytes, id); }
 
+ImportedImage Graph::import(const Image& image, std::string_view id) {
+  const std::uint32_t import = state_->import_image(image, id);
+  return ImportedImage(state_->image_of_import(import), import);
+}
+
+ImportedImage Graph::declare_image(std::string_view id, const ImageDescription& description) {
+  const std::uint32_t import = state_->declare_image(id, description);
+  return ImportedImage(state_->image_of_import(import), import);
+}
+
+GraphImage Graph::transient_image(const ImageDescription& description, std::string_view id) {
+  return state_->transient_image(description, id);
+}
+
 DataView Graph::transient_view(Format format, std::uint64_t length, std::string_view id) {
   const std::uint64_t row = size_of(format);
   if (length > state_->device.limits().largest_buffer_bytes / row) {

@@ -91,6 +91,7 @@ void GraphSink::dispatch(Dispatch dispatch) {
   }
   for (const ViewUse& use : dispatch.view_uses) graph_.require_view(use.view, path_, dispatch.name);
   for (const BufferUse& use : dispatch.buffer_uses) graph_.require_range(use, path_, dispatch.name);
+  if (!dispatch.image_uses.empty()) require_kernel_images(dispatch);
   if (dispatch.indirect) {
     graph_.require_view(VectorView(*dispatch.indirect), path_, dispatch.name);
     if (graph_.resources[dispatch.indirect->buffer.resource()].kind != ResourceKind::transient) {
@@ -156,10 +157,7 @@ void GraphSink::add_named(const std::shared_ptr<const Lowering>& lowering, std::
 
 void GraphSink::add_custom(const CustomNode& node) {
   require_node_room(1);
-  if (body_ != nullptr) {
-    reject(ErrorCode::unsupported_operation, path_, "custom node",
-           "a body under a condition on the device holds compute work");
-  }
+  require_no_condition("custom node");
   GraphCustomNode entry{.node = node, .uses = {}};
   constexpr Access access_of[] = {Access::read, Access::write, Access::read_write};
   for (const NodeUse& use : node.uses) {
@@ -170,6 +168,17 @@ void GraphSink::add_custom(const CustomNode& node) {
       append_view_use(graph_.resources, graph_.imports, use.view, access, stage, entry.uses);
     }
   }
+  std::vector<StagedImageUse> images;
+  for (const NodeImageUse& use : node.image_uses) {
+    graph_.require_image(use.image, use.access, path_, "image_uses");
+    const bool copies = use.access == ImageAccess::copy_source || use.access == ImageAccess::copy_target;
+    const Stage stage = use.access == ImageAccess::attachment ? Stage::color
+                        : copies                              ? Stage::transfer
+                                                              : Stage::compute;
+    images.push_back({.image = use.image, .access = use.access, .stage = stage});
+  }
+  const std::vector<ResourceUse> image_uses = resolve_image_uses(images);
+  entry.uses.insert(entry.uses.end(), image_uses.begin(), image_uses.end());
   graph_.nodes.push_back(
       {.id = path_, .custom = static_cast<std::uint32_t>(graph_.customs.size()), .host_scope = host_scope_});
   graph_.customs.push_back(std::move(entry));

@@ -36,6 +36,10 @@ class GraphSink final : public NodeSink {
   // for containers
   void add(const OperationList& operations);
   void add_custom(const CustomNode& node);
+  void add_render(const RenderNode& node);
+  /// A transfer whose images, regions and buffer range were checked.
+  void add_image_transfer(ImageTransfer transfer);
+  Graph::State& graph_state() noexcept { return graph_; }
   ConditionBody open_condition();
   /// Lowers a body under a condition.
   void add_conditional(ConditionBody& body, const OperationList& operations);
@@ -55,6 +59,9 @@ class GraphSink final : public NodeSink {
  private:
   void add_named(const std::shared_ptr<const Lowering>& lowering, std::string_view base, bool by_application);
   void require_node_room(std::uint64_t count) const;
+  /// Rejects what can't stand in a body under a condition on the device.
+  void require_no_condition(std::string_view kind) const;
+  void require_kernel_images(const Dispatch& dispatch) const;
   void gate(GraphDispatch& entry);
 
   Graph::State& graph_;

@@ -56,6 +56,9 @@ Graph::State::Checkpoint Graph::State::checkpoint() const noexcept {
           .customs = customs.size(),
           .nodes = nodes.size(),
           .host_scopes = host_scopes.size(),
+          .images = images.size(),
+          .renders = renders.size(),
+          .transfers = transfers.size(),
           .names = names.journal_size()};
 }
 
@@ -75,6 +78,9 @@ void Graph::State::roll_back(const Checkpoint& checkpoint) {
   customs.resize(checkpoint.customs);
   nodes.resize(checkpoint.nodes);
   host_scopes.resize(checkpoint.host_scopes);
+  images.resize(checkpoint.images);
+  renders.resize(checkpoint.renders);
+  transfers.resize(checkpoint.transfers);
   names.roll_back(checkpoint.names);
 }
 

@@ -16,21 +16,34 @@
 namespace tessera::detail {
 
 struct InspectedResource {
-  enum class Kind : std::uint8_t { imported_vector, imported_buffer, declared_vector, declared_buffer, transient };
+  enum class Kind : std::uint8_t {
+    imported_vector,
+    imported_buffer,
+    declared_vector,
+    declared_buffer,
+    transient,
+    imported_image,
+    declared_image,
+    transient_image
+  };
 
   std::string id;
   Kind kind = Kind::transient;
   std::uint64_t bytes = 0;
-  std::string format;        ///< of a vector's rows; empty for a buffer
+  std::string format;        ///< of a vector's rows or an image's texels; empty for a buffer
   std::uint64_t rows = 0;    ///< of a vector
   std::uint64_t chunks = 0;  ///< of a vector
+  std::uint32_t width = 0;   ///< of an image
+  std::uint32_t height = 0;
+  std::string usage{};
 
   /// Uses of vectors count rows, those of buffers bytes.
   bool is_vector() const noexcept { return kind == Kind::imported_vector || kind == Kind::declared_vector; }
+  bool is_image() const noexcept { return kind >= Kind::imported_image; }
 };
 
 struct InspectedNode {
-  enum class Kind : std::uint8_t { dispatch, custom };
+  enum class Kind : std::uint8_t { dispatch, custom, render, image_transfer };
   /// Where group counts are read from.
   struct Indirect {
     std::uint32_t resource = 0;

@@ -29,6 +29,19 @@ std::string stage_list(std::uint32_t mask) {
   return text;
 }
 
+/// Images that a barrier takes to other layouts, a line for each.
+std::string image_lines(const GraphInspection& inspection, std::size_t barrier) {
+  std::string text;
+  if (inspection.schedule.image_barriers.empty()) return text;
+  for (const ImageBarrier& image : inspection.schedule.image_barriers[barrier]) {
+    text += "\\n" + escaped(inspection.resources[image.resource].id) + ": ";
+    text += inspected_name(image.before);
+    text += " to ";
+    text += inspected_name(image.after);
+  }
+  return text;
+}
+
 std::string node_label(const InspectedNode& node) {
   std::string label = escaped(node.id);
   if (!node.module.empty()) label += "\\n" + escaped(node.module);
@@ -58,7 +71,7 @@ std::string inspection_dot(const GraphInspection& inspection) {
     if (command.kind == ScheduleCommand::Kind::barrier) {
       const ScheduleBarrier& barrier = schedule.barriers[command.index];
       barrier_label = ", after barrier " + std::to_string(command.index) + ": " + stage_list(barrier.source_stages) +
-                      " to " + stage_list(barrier.destination_stages);
+                      " to " + stage_list(barrier.destination_stages) + image_lines(inspection, command.index);
       continue;
     }
     if (!open || schedule.round[command.index] != round) {

@@ -24,23 +24,33 @@ Json resource_json(const GraphInspection& inspection, std::uint32_t index) {
     json["rows"] = resource.rows;
     json["chunks"] = resource.chunks;
   }
+  if (resource.is_image()) {
+    json["format"] = resource.format;
+    json["width"] = resource.width;
+    json["height"] = resource.height;
+    json["usage"] = resource.usage;
+  }
   json["lifetime"] = nullptr;
   if (const auto& lifetime = inspection.schedule.lifetimes[index]) {
     json["lifetime"] = {{"first", lifetime->first}, {"last", lifetime->last}};
   }
-  json["scratch_offset"] = nullptr;
-  if (const auto& offset = inspection.schedule.placement[index]) json["scratch_offset"] = *offset;
+  const char* const place = resource.is_image() ? "physical_image" : "scratch_offset";
+  json[place] = nullptr;
+  if (const auto& placement = inspection.schedule.placement[index]) json[place] = *placement;
   return json;
 }
 
 Json use_json(const GraphInspection& inspection, const ResourceUse& use) {
   const InspectedResource& resource = inspection.resources[use.resource];
-  return {{"resource", resource.id},
-          {"begin", use.begin},
-          {"end", use.end},
-          {"unit", resource.is_vector() ? "rows" : "bytes"},
-          {"access", inspected_name(use.access)},
-          {"stage", inspected_name(use.stage)}};
+  const char* const unit = resource.is_image() ? "image" : resource.is_vector() ? "rows" : "bytes";
+  Json json{{"resource", resource.id},
+            {"begin", use.begin},
+            {"end", use.end},
+            {"unit", unit},
+            {"access", inspected_name(use.access)},
+            {"stage", inspected_name(use.stage)}};
+  if (use.layout) json["layout"] = inspected_name(*use.layout);
+  return json;
 }
 
 Json node_json(const GraphInspection& inspection, std::uint32_t index) {
@@ -72,12 +82,27 @@ Json node_json(const GraphInspection& inspection, std::uint32_t index) {
   return json;
 }
 
-Json barrier_json(const ScheduleBarrier& barrier) {
+Json masks_json(const ScheduleBarrier& barrier) {
   return {{"source_stages", stages_json(barrier.source_stages)},
           {"source_writes", stages_json(barrier.source_writes)},
           {"destination_stages", stages_json(barrier.destination_stages)},
           {"destination_reads", stages_json(barrier.destination_reads)},
           {"destination_writes", stages_json(barrier.destination_writes)}};
+}
+
+/// Graphs without images have no list of them.
+Json barrier_json(const GraphInspection& inspection, std::size_t index) {
+  Json json = masks_json(inspection.schedule.barriers[index]);
+  if (inspection.schedule.image_barriers.empty()) return json;
+  json["images"] = Json::array();
+  for (const ImageBarrier& barrier : inspection.schedule.image_barriers[index]) {
+    Json image{{"image", inspection.resources[barrier.resource].id},
+               {"before", inspected_name(barrier.before)},
+               {"after", inspected_name(barrier.after)}};
+    image.update(masks_json(barrier.masks));
+    json["images"].push_back(std::move(image));
+  }
+  return json;
 }
 
 Json command_json(const GraphInspection& inspection, const ScheduleCommand& command) {
@@ -99,7 +124,12 @@ Json statistics_json(const GraphStatistics& statistics) {
           {"read_bytes", statistics.read_bytes},
           {"write_bytes", statistics.write_bytes},
           {"invocations", statistics.invocations},
-          {"node_order", statistics.node_order}};
+          {"node_order", statistics.node_order},
+          {"imported_image_bytes", statistics.imported_image_bytes},
+          {"logical_transient_image_count", statistics.logical_transient_image_count},
+          {"logical_transient_image_bytes", statistics.logical_transient_image_bytes},
+          {"physical_transient_image_count", statistics.physical_transient_image_count},
+          {"physical_transient_image_bytes", statistics.physical_transient_image_bytes}};
 }
 
 }  // namespace
@@ -114,7 +144,9 @@ std::string inspection_json(const GraphInspection& inspection) {
   for (const std::uint32_t index : schedule.order) json["nodes"].push_back(node_json(inspection, index));
   for (const ScheduleCommand& command : schedule.commands)
     json["commands"].push_back(command_json(inspection, command));
-  for (const ScheduleBarrier& barrier : schedule.barriers) json["barriers"].push_back(barrier_json(barrier));
+  for (std::size_t index = 0; index < schedule.barriers.size(); ++index) {
+    json["barriers"].push_back(barrier_json(inspection, index));
+  }
   json["statistics"] = statistics_json(inspection.statistics);
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -9,13 +9,15 @@
 namespace tessera::detail {
 
 inline std::string_view inspected_name(InspectedResource::Kind kind) noexcept {
-  static constexpr std::array<std::string_view, 5> names{"imported_vector", "imported_buffer", "declared_vector",
-                                                         "declared_buffer", "transient"};
+  static constexpr std::array<std::string_view, 8> names{"imported_vector", "imported_buffer", "declared_vector",
+                                                         "declared_buffer", "transient",       "imported_image",
+                                                         "declared_image",  "transient_image"};
   return names[static_cast<std::size_t>(kind)];
 }
 
 inline std::string_view inspected_name(InspectedNode::Kind kind) noexcept {
-  return kind == InspectedNode::Kind::dispatch ? "dispatch" : "custom";
+  static constexpr std::array<std::string_view, 4> names{"dispatch", "custom", "render", "image_transfer"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 inline std::string_view inspected_name(Access access) noexcept {
@@ -24,8 +26,15 @@ inline std::string_view inspected_name(Access access) noexcept {
 }
 
 inline std::string_view inspected_name(Stage stage) noexcept {
-  static constexpr std::array<std::string_view, stage_count> names{"compute", "indirect", "transfer"};
+  static constexpr std::array<std::string_view, stage_count> names{"compute", "indirect", "transfer",
+                                                                   "vertex",  "fragment", "color"};
   return names[static_cast<std::size_t>(stage)];
+}
+
+inline std::string_view inspected_name(ImageLayout layout) noexcept {
+  static constexpr std::array<std::string_view, 6> names{"undefined",  "general",     "shader_read",
+                                                         "attachment", "copy_source", "copy_target"};
+  return names[static_cast<std::size_t>(layout)];
 }
 
 inline std::string_view inspected_name(NodeOutcome outcome) noexcept {

@@ -68,7 +68,8 @@ class ArgumentRecord {
 };
 
 enum class Access : std::uint8_t { read, write, read_write };
-enum class Stage : std::uint8_t { compute, indirect, transfer };
+/// Stages of work. Render nodes have the last three; only `compute`, `transfer` and `color` write.
+enum class Stage : std::uint8_t { compute, indirect, transfer, vertex, fragment, color };
 
 /// Rows of a view that a node touches.
 struct ViewUse {
@@ -81,6 +82,13 @@ struct BufferUse {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   Access access = Access::read;
+};
+
+/// An image at a binding of the kernel's descriptor set: storage images at 0, 1, ..., sampled ones at 8, 9, ...
+struct ImageUse {
+  GraphImage image;
+  ImageAccess access = ImageAccess::storage_read;
+  std::uint32_t binding = 0;
 };
 
 struct Workload {
@@ -111,6 +119,7 @@ struct Dispatch {
   FullSubgroups subgroups = FullSubgroups::optional;
   std::vector<ViewUse> view_uses{};
   std::vector<BufferUse> buffer_uses{};
+  std::vector<ImageUse> image_uses{};  ///< any: the kernel is one on images
   Workload workload{};
   std::string note{};  ///< what the inspector says of the plan, for example `row mode`
 };

@@ -11,37 +11,12 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr std::uint32_t no_node = ~std::uint32_t{0};
+constexpr std::uint32_t no_node = DependencyCollector::no_node;
 
 /// Who touched a range last.
 struct Accesses {
   std::uint32_t writer = no_node;
   std::vector<std::uint32_t> readers;  ///< since that write
-};
-
-/// Collects the dependencies of one node after another, each once.
-class DependencyCollector {
- public:
-  explicit DependencyCollector(std::size_t node_count) : seen_by_(node_count, no_node) {}
-
-  void start(std::uint32_t node) {
-    node_ = node;
-    found_.clear();
-  }
-  void add(std::uint32_t dependency) {
-    if (dependency == no_node || dependency == node_ || seen_by_[dependency] == node_) return;
-    seen_by_[dependency] = node_;
-    found_.push_back(dependency);
-  }
-  std::vector<std::uint32_t> take() {
-    std::sort(found_.begin(), found_.end());
-    return found_;
-  }
-
- private:
-  std::vector<std::uint32_t> seen_by_;
-  std::vector<std::uint32_t> found_;
-  std::uint32_t node_ = no_node;
 };
 
 /// Ids along one cycle among the nodes that never became ready, which `blocked_by` leads through.
@@ -70,27 +45,31 @@ std::vector<std::vector<std::uint32_t>> find_dependencies(const std::vector<Sche
   std::vector<RangeMap<Accesses>> accesses(resource_count);
   std::vector<std::vector<std::uint32_t>> dependencies(nodes.size());
   DependencyCollector collector(nodes.size());
+  ImageOrder images(resource_count);
   for (std::uint32_t index = 0; index < nodes.size(); ++index) {
     const ScheduleNode& node = nodes[index];
     collector.start(index);
     for (const std::uint32_t dependency : node.depends_on) collector.add(dependency);
+    bool has_images = false;
     for (const ResourceUse& use : node.uses) {
-      if (use.begin == use.end) continue;
+      has_images = has_images || use.layout.has_value();
+      if (use.begin == use.end || use.layout) continue;
       accesses[use.resource].visit(use.begin, use.end, [&](const Accesses& earlier) {
         collector.add(earlier.writer);
         if (!writes(use.access)) return;
         for (const std::uint32_t reader : earlier.readers) collector.add(reader);
       });
     }
+    if (has_images) images.add(index, node, collector);
     dependencies[index] = collector.take();
     // Writes first: they end the reads of earlier nodes, not those of this one.
     for (const ResourceUse& use : node.uses) {
-      if (use.begin < use.end && writes(use.access)) {
+      if (use.begin < use.end && writes(use.access) && !use.layout) {
         accesses[use.resource].assign(use.begin, use.end, Accesses{index, {}});
       }
     }
     for (const ResourceUse& use : node.uses) {
-      if (use.begin == use.end || use.access != Access::read) continue;
+      if (use.begin == use.end || use.access != Access::read || use.layout) continue;
       accesses[use.resource].update(use.begin, use.end, [&](Accesses& range) {
         const bool known = range.writer == index || (!range.readers.empty() && range.readers.back() == index);
         if (!known) range.readers.push_back(index);

@@ -90,7 +90,7 @@ void place_transients(const std::vector<ScheduleNode>& nodes, const std::vector<
   std::vector<Transient> transients;
   for (std::uint32_t resource = 0; resource < resources.size(); ++resource) {
     const auto& lifetime = schedule.lifetimes[resource];
-    if (!resources[resource].transient || !lifetime) continue;
+    if (!resources[resource].transient || resources[resource].image_class != 0 || !lifetime) continue;
     transients.push_back({resource, *lifetime});
     ++schedule.logical_transient_count;
     schedule.logical_transient_bytes = checked_sum(schedule.logical_transient_bytes, resources[resource].bytes);

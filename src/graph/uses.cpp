@@ -109,6 +109,14 @@ std::vector<ResourceUse> resolve_uses(const std::vector<GraphResource>& resource
                     .access = use.access,
                     .stage = Stage::compute});
   }
+  if (!dispatch.image_uses.empty()) {
+    std::vector<StagedImageUse> images;
+    for (const ImageUse& use : dispatch.image_uses) {
+      images.push_back({.image = use.image, .access = use.access, .stage = Stage::compute});
+    }
+    const std::vector<ResourceUse> resolved = resolve_image_uses(images);
+    uses.insert(uses.end(), resolved.begin(), resolved.end());
+  }
   if (dispatch.indirect) {
     append_view_use(resources, imports, VectorView(*dispatch.indirect), Access::read, Stage::indirect, uses);
   }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "device/internal.hpp"
+#include "graph/compiled_images.hpp"
 #include "graph/compiled_state.hpp"
 #include "graph/encoding_state.hpp"
 #include "graph_support.hpp"
@@ -242,10 +243,7 @@ class RandomExecutions : public GraphFixture {
 
   static void expect_right_recording(Scene& scene) {
     const detail::Program& program = *scene.compiled.state().program;
-    std::vector<detail::ScheduleResource> resources;
-    for (const detail::GraphResource& resource : program.parts.resources) {
-      resources.push_back({resource.id, resource.kind == detail::ResourceKind::transient, resource.bytes});
-    }
+    const std::vector<detail::ScheduleResource> resources = detail::schedule_resources(program.parts);
     EXPECT_THAT(check_recording({program.schedule_nodes, resources, program.schedule.placement}, scene.recorded),
                 testing::IsEmpty());
     EXPECT_THAT(check_schedule(program.schedule_nodes, resources, program.schedule), testing::IsEmpty());

@@ -141,7 +141,7 @@ TEST(BarrierOracle, RejectsMalformedBarriers) {
   EXPECT_THAT(Scene().barrier({compute, transfer, compute, 0, 0}).check(), Not(IsEmpty()));
   EXPECT_THAT(Scene().barrier({compute, compute, compute, transfer, 0}).check(), Not(IsEmpty()));
   EXPECT_THAT(Scene().barrier({compute, compute, indirect, 0, indirect}).check(), Not(IsEmpty()));
-  EXPECT_THAT(Scene().barrier({8, 0, compute, 0, 0}).check(), Not(IsEmpty()));
+  EXPECT_THAT(Scene().barrier({64, 0, compute, 0, 0}).check(), Not(IsEmpty()));
 }
 
 TEST(BarrierOracle, WatchesTheBindingBlock) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "support/image_oracle.hpp"
+
 namespace tessera::test {
 
 namespace {
@@ -32,8 +34,8 @@ struct PhysicalAccess {
 };
 
 std::string name_of_stage(std::uint32_t stage) {
-  static const char* const names[] = {"compute", "indirect", "transfer"};
-  return stage < 3 ? names[stage] : "unknown";
+  static const char* const names[] = {"compute", "indirect", "transfer", "vertex", "fragment", "color"};
+  return stage < 6 ? names[stage] : "unknown";
 }
 
 bool has(std::uint32_t mask, std::uint32_t stage) { return (mask & (1U << stage)) != 0; }
@@ -83,6 +85,7 @@ std::vector<PhysicalAccess> list_accesses(const DeclaredGraph& graph, std::span<
     const ScheduleNode& node = graph.nodes.at(commands[at].node);
     if (has_bindings) accesses.push_back({at, node.id, binding_space, 0, 1, true, false, 0});
     for (const ResourceUse& use : node.uses) {
+      if (use.layout) continue;  // images are checked apart
       const auto& offset = graph.placement.at(use.resource);
       const std::int64_t space = offset ? scratch_space : static_cast<std::int64_t>(use.resource);
       const std::uint64_t base = offset.value_or(0);
@@ -134,17 +137,21 @@ void check_hazards(const DeclaredGraph& graph, std::span<const RecordedCommand> 
 
 /// Stages at which a node may act beyond its declared uses.
 std::vector<std::uint32_t> stages_of(const ScheduleNode& node) {
-  std::vector<bool> used(3, node.uses.empty());
+  std::vector<bool> used(6, false);
+  if (node.uses.empty()) std::fill_n(used.begin(), 3, true);
   for (const ResourceUse& use : node.uses) {
     used[static_cast<std::size_t>(use.stage)] = true;
     if (use.stage == Stage::indirect) used[0] = true;
   }
   std::vector<std::uint32_t> stages;
-  for (std::uint32_t stage = 0; stage < 3; ++stage) {
+  for (std::uint32_t stage = 0; stage < 6; ++stage) {
     if (used[stage]) stages.push_back(stage);
   }
   return stages;
 }
+
+/// Indirect parameters, vertices and fragments are only read.
+bool can_write_at(std::uint32_t stage) { return stage == 0 || stage == 2 || stage == 5; }
 
 bool depends_explicitly(const ScheduleNode& node, std::uint32_t other) {
   return std::find(node.depends_on.begin(), node.depends_on.end(), other) != node.depends_on.end();
@@ -152,11 +159,11 @@ bool depends_explicitly(const ScheduleNode& node, std::uint32_t other) {
 
 void check_explicit_pair(const ScheduleNode& first, const ScheduleNode& second, std::uint32_t first_stage,
                          const Follower& follower, std::vector<Violation>& violations) {
-  const bool can_write = first_stage != 1;
+  const bool can_write = can_write_at(first_stage);
   for (const std::uint32_t stage : stages_of(second)) {
     const bool ordered = follower.done_before(stage);
     const bool read = !can_write || follower.visible_to_reads(stage);
-    const bool written = !can_write || stage == 1 || follower.visible_to_writes(stage);
+    const bool written = !can_write || !can_write_at(stage) || follower.visible_to_writes(stage);
     if (ordered && read && written) continue;
     violations.push_back({ViolationKind::explicit_dependency, first.id, second.id,
                           name_of_stage(first_stage) + " to " + name_of_stage(stage)});
@@ -169,7 +176,7 @@ void check_explicit_dependencies(const DeclaredGraph& graph, std::span<const Rec
     if (commands[first].kind != RecordedCommand::Kind::node) continue;
     const std::uint32_t index = commands[first].node;
     for (const std::uint32_t stage : stages_of(graph.nodes[index])) {
-      Follower follower(stage, stage != 1);
+      Follower follower(stage, can_write_at(stage));
       for (std::size_t at = first + 1; at < commands.size(); ++at) {
         if (commands[at].kind == RecordedCommand::Kind::barrier) follower.pass(commands[at].barrier);
         if (commands[at].kind != RecordedCommand::Kind::node || commands[at].node == index) continue;
@@ -182,15 +189,22 @@ void check_explicit_dependencies(const DeclaredGraph& graph, std::span<const Rec
   }
 }
 
+bool is_well_formed(const ScheduleBarrier& barrier) {
+  const std::uint32_t writes = barrier.source_writes | barrier.destination_writes;
+  return ((barrier.source_stages | barrier.destination_stages) & ~63U) == 0 &&
+         (barrier.source_writes & ~barrier.source_stages) == 0 &&
+         ((barrier.destination_reads | barrier.destination_writes) & ~barrier.destination_stages) == 0 &&
+         !has(writes, 1) && !has(writes, 3) && !has(writes, 4);
+}
+
 void check_masks(std::span<const RecordedCommand> commands, std::vector<Violation>& violations) {
   for (std::size_t at = 0; at < commands.size(); ++at) {
     if (commands[at].kind != RecordedCommand::Kind::barrier) continue;
-    const ScheduleBarrier& barrier = commands[at].barrier;
-    const bool known = ((barrier.source_stages | barrier.destination_stages) & ~7U) == 0;
-    const bool named = (barrier.source_writes & ~barrier.source_stages) == 0 &&
-                       ((barrier.destination_reads | barrier.destination_writes) & ~barrier.destination_stages) == 0;
-    const bool no_indirect_write = !has(barrier.source_writes | barrier.destination_writes, 1);
-    if (known && named && no_indirect_write) continue;
+    const auto& images = commands[at].images;
+    const bool linked = std::all_of(images.begin(), images.end(), [](const detail::ImageBarrier& image) {
+      return image.masks.source_stages != 0 && image.masks.destination_stages != 0 && is_well_formed(image.masks);
+    });
+    if (is_well_formed(commands[at].barrier) && linked) continue;
     violations.push_back({ViolationKind::malformed_barrier, "command " + std::to_string(at), "", ""});
   }
 }
@@ -199,6 +213,7 @@ bool conflict(const ScheduleNode& first, const ScheduleNode& second) {
   for (const ResourceUse& left : first.uses) {
     for (const ResourceUse& right : second.uses) {
       if (left.resource != right.resource) continue;
+      if (left.layout != right.layout) return true;  // an image is in one layout at a time
       if (left.access == Access::read && right.access == Access::read) continue;
       if (std::max(left.begin, right.begin) < std::min(left.end, right.end)) return true;
     }
@@ -255,6 +270,7 @@ void check_placement(const std::vector<ScheduleNode>& nodes, const std::vector<S
     violations.push_back({ViolationKind::placement, resources[first].id, second, detail});
   };
   for (std::uint32_t first = 0; first < resources.size(); ++first) {
+    if (resources[first].image_class != 0) continue;
     const auto& offset = schedule.placement[first];
     const std::vector<std::size_t> uses = positions_of(first, nodes, schedule);
     if (offset.has_value() != (resources[first].transient && !uses.empty())) report(first, "", "placed or not");
@@ -263,6 +279,7 @@ void check_placement(const std::vector<ScheduleNode>& nodes, const std::vector<S
     if (*offset % 256 != 0 || end > schedule.scratch_bytes) report(first, "", "unaligned or outside scratch");
     for (std::uint32_t second = first + 1; second < resources.size(); ++second) {
       const auto& other = schedule.placement[second];
+      if (resources[second].image_class != 0) continue;
       if (!other || *other >= end || *other + resources[second].bytes <= *offset) continue;
       const std::vector<std::size_t> other_uses = positions_of(second, nodes, schedule);
       if (uses.back() < other_uses.front() || other_uses.back() < uses.front()) continue;
@@ -276,7 +293,7 @@ void check_placement(const std::vector<ScheduleNode>& nodes, const std::vector<S
 std::ostream& operator<<(std::ostream& stream, const Violation& violation) {
   static const char* const names[] = {
       "read after write", "write after read", "write after write", "explicit dependency", "order",
-      "placement",        "malformed barrier"};
+      "placement",        "layout",           "malformed barrier"};
   return stream << names[static_cast<std::size_t>(violation.kind)] << ": " << violation.first << ", "
                 << violation.second << " (" << violation.detail << ")";
 }
@@ -286,6 +303,7 @@ std::vector<Violation> check_recording(const DeclaredGraph& graph, std::span<con
   check_masks(commands, violations);
   check_hazards(graph, commands, violations);
   check_explicit_dependencies(graph, commands, violations);
+  check_images(graph, commands, violations);
   return violations;
 }
 
@@ -295,6 +313,7 @@ std::vector<Violation> check_schedule(const std::vector<ScheduleNode>& nodes,
   std::vector<Violation> violations = check_recording({nodes, resources, schedule.placement}, commands);
   check_order(nodes, schedule, violations);
   check_placement(nodes, resources, schedule, violations);
+  check_image_placement(nodes, resources, schedule, violations);
   return violations;
 }
 
@@ -303,6 +322,7 @@ std::vector<RecordedCommand> record(const Schedule& schedule, const std::vector<
   for (const detail::ScheduleCommand& command : schedule.commands) {
     if (command.kind == detail::ScheduleCommand::Kind::barrier) {
       commands.push_back(recorded_barrier(schedule.barriers.at(command.index)));
+      if (!schedule.image_barriers.empty()) commands.back().images = schedule.image_barriers.at(command.index);
     } else if (skipped.empty() || !skipped.at(command.index)) {
       commands.push_back({RecordedCommand::Kind::node, command.index, {}});
     }

@@ -20,7 +20,8 @@ enum class ViolationKind {
   explicit_dependency,
   order,              ///< nodes missing, repeated, or not in an order that declarations and dependencies allow
   placement,          ///< a transient outside scratch, unaligned, or on memory that another one still needs
-  malformed_barrier,  ///< accesses at stages that the barrier does not name, a write at the indirect stage
+  layout,             ///< an image is not in the layout that a node or a barrier takes it to be in
+  malformed_barrier,  ///< accesses at stages that the barrier does not name, a write at a stage that only reads
 };
 
 struct Violation {

@@ -25,6 +25,7 @@ class Generator {
     const std::uint64_t imports = 1 + bits_.below(shape_.imports);
     const std::uint64_t transients = bits_.below(shape_.transients + 1U);
     for (std::uint64_t index = 0; index < imports + transients; ++index) add_resource(index >= imports);
+    if (shape_.images > 0) add_images();
     node_count_ = 1 + bits_.below(shape_.nodes);
     for (std::uint64_t index = 0; index < node_count_; ++index) add_node(index);
     if (shape_.dependencies != ExplicitDependencies::none) add_dependencies();
@@ -39,9 +40,74 @@ class Generator {
     written_.push_back(!transient);
   }
 
+  void add_images() {
+    first_image_ = graph_.resources.size();
+    const std::uint64_t imports = 1 + bits_.below(shape_.images);
+    const std::uint64_t transients = bits_.below(shape_.images + 1U);
+    for (std::uint64_t index = 0; index < imports + transients; ++index) {
+      const bool transient = index >= imports;
+      const std::string id = (transient ? "transient image " : "image ") + std::to_string(index);
+      graph_.resources.push_back({id, transient, 64, 1 + static_cast<std::uint32_t>(bits_.below(2))});
+    }
+  }
+
+  /// Uses of one image that go together in a node.
+  void add_image_use(ScheduleNode& node, Access access, ImageLayout layout, Stage stage) {
+    const std::uint64_t count = graph_.resources.size() - first_image_;
+    const auto reached = graph_.nodes.size() * count / node_count_;
+    const auto image = static_cast<std::uint32_t>(first_image_ + (reached + bits_.below(3)) % count);
+    const bool known =
+        std::any_of(node.uses.begin(), node.uses.end(), [&](const ResourceUse& use) { return use.resource == image; });
+    if (!known) node.uses.push_back({image, 0, 1, access, stage, layout});
+  }
+
+  void add_image_uses(ScheduleNode& node) {
+    for (std::uint64_t use = bits_.below(3); use > 0; --use) {
+      switch (bits_.below(6)) {
+        case 0:
+          add_image_use(node, Access::read, ImageLayout::shader_read, Stage::compute);
+          break;
+        case 1:
+          add_image_use(node, Access::read, ImageLayout::general, Stage::compute);
+          break;
+        case 2:
+          add_image_use(node, Access::write, ImageLayout::general, Stage::compute);
+          break;
+        case 3:
+          add_image_use(node, Access::read_write, ImageLayout::general, Stage::compute);
+          break;
+        case 4:
+          add_image_use(node, Access::read, ImageLayout::copy_source, Stage::transfer);
+          break;
+        default:
+          add_image_use(node, Access::write, ImageLayout::copy_target, Stage::transfer);
+          break;
+      }
+    }
+  }
+
+  void add_render_node(std::uint64_t index) {
+    ScheduleNode node;
+    node.id = "node " + std::to_string(index);
+    for (std::uint64_t use = 1 + bits_.below(2); use > 0; --use) {
+      add_image_use(node, Access::read_write, ImageLayout::attachment, Stage::color);
+    }
+    for (std::uint64_t use = bits_.below(3); use > 0; --use) {
+      const ImageLayout layout = bits_.below(2) == 0 ? ImageLayout::shader_read : ImageLayout::general;
+      add_image_use(node, Access::read, layout, bits_.below(2) == 0 ? Stage::vertex : Stage::fragment);
+    }
+    for (std::uint64_t use = bits_.below(3); use > 0; --use) {
+      static constexpr Stage stages[] = {Stage::vertex, Stage::fragment, Stage::indirect};
+      ResourceUse read = random_use(stages[bits_.below(3)]);
+      read.access = Access::read;
+      node.uses.push_back(read);
+    }
+    graph_.nodes.push_back(std::move(node));
+  }
+
   /// Mostly one of the few that the graph has come to, so that lifetimes end.
   std::uint64_t random_resource() {
-    const std::uint64_t count = graph_.resources.size();
+    const std::uint64_t count = written_.size();  // buffers
     if (bits_.below(5) == 0) return bits_.below(count);
     const std::uint64_t reached = graph_.nodes.size() * count / node_count_;
     return (reached + bits_.below(2)) % count;
@@ -73,6 +139,10 @@ class Generator {
   }
 
   void add_node(std::uint64_t index) {
+    if (shape_.images > 0 && bits_.below(4) == 0) {
+      add_render_node(index);
+      return;
+    }
     ScheduleNode node;
     node.id = "node " + std::to_string(index);
     const std::uint64_t kind = bits_.below(20);
@@ -87,6 +157,7 @@ class Generator {
     }
     // A custom node that copies and computes.
     if (kind == 18) node.uses.push_back(random_use(Stage::compute));
+    if (shape_.images > 0) add_image_uses(node);
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -104,6 +175,7 @@ class Generator {
   RandomGraph graph_;
   std::uint64_t node_count_ = 0;
   std::vector<bool> written_;
+  std::uint64_t first_image_ = 0;
 };
 
 }  // namespace

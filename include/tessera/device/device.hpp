@@ -14,6 +14,7 @@
 #include <tessera/device/device_info.hpp>
 #include <tessera/device/encoder.hpp>
 #include <tessera/device/fence.hpp>
+#include <tessera/device/image.hpp>
 #include <tessera/export.hpp>
 
 namespace tessera {
@@ -49,14 +50,20 @@ struct DeviceLimits {
   bool host_visible_device_memory = false;  ///< `MemoryKind::device` buffers are mapped
   bool external_memory_descriptor = false;
   bool external_semaphore_descriptor = false;
+  std::uint32_t largest_image_extent = 0;       ///< texels, in width and height
+  std::uint32_t largest_attachment_extent = 0;  ///< the same for images with the usage `attachment`
+  std::uint32_t color_attachments = 0;          ///< of one render node; 0 where the queue can't render
+  std::uint32_t storage_images = 0;             ///< of one kernel
+  std::uint32_t sampled_images = 0;             ///< of one kernel
 };
 
 struct MemoryStatistics {
   std::uint64_t allocated_bytes = 0;  ///< taken from the driver
-  std::uint64_t used_bytes = 0;       ///< of these, in live buffers
+  std::uint64_t used_bytes = 0;       ///< of these, in live buffers and images
   std::uint64_t peak_allocated_bytes = 0;
   std::uint64_t buffer_count = 0;
   std::optional<std::uint64_t> limit_bytes;
+  std::uint64_t image_count = 0;
 };
 
 struct SubmitOptions {
@@ -76,6 +83,9 @@ class TESSERA_EXPORT Device {
 
   /// Throws `limit_exceeded` (largest buffer), `memory_limit`, `out_of_memory`. A size of 0 gives a buffer of one word.
   Buffer allocate(std::uint64_t bytes, const BufferOptions& options = {});
+  /// Throws `invalid_argument` (an extent of 0, no usage), `limit_exceeded` (largest extent or allocation),
+  /// `missing_feature` (an attachment where the queue can't render), `memory_limit`, `out_of_memory`, `device_lost`.
+  Image create_image(const ImageDescription& description, std::string_view name = {});
   Semaphore create_semaphore(std::uint64_t initial_value = 0);
 
   Encoder encoder(std::string_view label = {});
@@ -92,6 +102,14 @@ class TESSERA_EXPORT Device {
   void write(const Buffer& target, std::uint64_t offset, std::span<const std::byte> bytes);
   /// Waits for everything submitted so far, then copies a buffer's bytes to the host. Throws as `write`.
   void read(const Buffer& source, std::uint64_t offset, std::span<std::byte> bytes);
+
+  /// Copies texels, rows packed, into an image or a region of it, in its place among the submissions, through the
+  /// upload ring. Throws `usage_mismatch` (no `copy_target`), `range_out_of_bounds` (the region is empty or leaves the
+  /// image), `length_mismatch` (bytes of the region), `foreign_device`, `missing_operand`, `memory_limit`,
+  /// `out_of_memory`, `device_lost`.
+  void write(const Image& target, std::span<const std::byte> texels, const std::optional<ImageRegion>& region = {});
+  /// Waits for everything submitted so far, then copies texels to the host. Needs `copy_source`; throws as `write`.
+  void read(const Image& source, std::span<std::byte> texels, const std::optional<ImageRegion>& region = {});
 
   MemoryStatistics memory() const;
   /// Compiled pipelines, for `DeviceOptions::pipeline_cache` or `merge_pipeline_cache` of a later run.

@@ -12,6 +12,8 @@
 
 #include <tessera/device/device.hpp>
 #include <tessera/export.hpp>
+#include <tessera/graph/image_nodes.hpp>
+#include <tessera/graph/images.hpp>
 #include <tessera/graph/operation.hpp>
 #include <tessera/graph/vector.hpp>
 #include <tessera/graph/views.hpp>
@@ -60,12 +62,16 @@ struct Rebinding {
   std::optional<Vector> vector{};
   Buffer buffer{};
   std::uint64_t graph = 0;  ///< identity of the import's graph; 0 leaves it unchecked
+  Image image{};
 };
 inline Rebinding rebind(const ImportedVector& import, Vector vector) {
   return {import.import_index(), std::move(vector), {}, import.view().graph()};
 }
 inline Rebinding rebind(const ImportedBuffer& import, Buffer buffer) {
   return {import.import_index(), std::nullopt, std::move(buffer), import.graph()};
+}
+inline Rebinding rebind(const ImportedImage& import, Image image) {
+  return {import.import_index(), std::nullopt, {}, import.graph(), std::move(image)};
 }
 
 /// Limits of one execution step. The first node of a step always runs. Zero in an optional field is rejected.
@@ -129,6 +135,11 @@ struct GraphStatistics {
   std::uint64_t write_bytes = 0;
   std::uint64_t invocations = 0;
   std::vector<std::string> node_order;
+  std::uint64_t imported_image_bytes = 0;           ///< of default bindings, rows packed; as all figures of images
+  std::uint64_t logical_transient_image_count = 0;  ///< transient images that nodes use
+  std::uint64_t logical_transient_image_bytes = 0;
+  std::uint64_t physical_transient_image_count = 0;  ///< after reuse over disjoint lifetimes
+  std::uint64_t physical_transient_image_bytes = 0;
 };
 
 /// One step of a resumable execution.
@@ -190,11 +201,22 @@ class TESSERA_EXPORT Graph {
   /// Scratch with the chunk lengths of another view; empty chunks share one backing.
   VectorView transient_like(const VectorView& shape, Format format, std::string_view id = {});
 
+  /// Imports a borrowed image, the default binding. The same image imported twice gives the same import. Nodes find
+  /// images in the layouts that they need; an execution finds an imported image in the general layout and leaves it so.
+  /// Throws `missing_operand`, `foreign_device`, `duplicate_id`, `graph_frozen`.
+  ImportedImage import(const Image& image, std::string_view id = {});
+  /// An image without a default: every encoding must bind one. Throws what `Device::create_image` throws for such a
+  /// description, `duplicate_id`, `graph_frozen`.
+  ImportedImage declare_image(std::string_view id, const ImageDescription& description);
+  /// An image that the compiled graph owns; contents are undefined at its first use in an execution. Images of the same
+  /// format and extents share memory where their lifetimes allow. Throws as `declare_image`.
+  GraphImage transient_image(const ImageDescription& description, std::string_view id = {});
+
   /// Validates the operation and adds its nodes. When it throws, the graph is as before. Node ids are the operation's
   /// path (its id or name below those of its containers, made unique where the application gave none) and the pass:
   /// `group/sum/reduce`. Throws what the operation rejects, and `foreign_graph`, `foreign_device`, `duplicate_id` (two
   /// operations with one id), `range_out_of_bounds`, `layout_mismatch`, `limit_exceeded` (workgroups, 2^22 nodes),
-  /// `graph_frozen`.
+  /// `graph_frozen`; nodes on images also `usage_mismatch`, `extent_mismatch`, `format_mismatch`, `alias`.
   void add(const Operation& operation);
 
   /// Derives order, barriers and memory, builds pipelines and uploads tables. Succeeds once (then `graph_frozen`); when
@@ -216,13 +238,14 @@ class TESSERA_EXPORT Graph {
 class TESSERA_EXPORT CompiledGraph {
  public:
   /// Records one execution. Rebound vectors have the chunk lengths, strides and format of the import, and a count word
-  /// where it has one; buffers may be larger. Everything is validated before anything is recorded; a rejected encoding
-  /// leaves encoder and graph untouched. Memory of two imports that nodes use may overlap only where both are read and
-  /// neither is written. Throws `unbound_import`, `unknown_id`, `duplicate_id` (an import bound twice),
-  /// `foreign_graph`, `foreign_device`, `format_mismatch`, `partition_mismatch`, `layout_mismatch` (strides),
-  /// `capacity_too_small`, `missing_operand`, `surplus_operand`, `alias`, `execution_order` (an encoder already
-  /// submitted), `out_of_memory`, `device_lost`. Cost: some microseconds of the host, and O(chunks) for each vector
-  /// that was not bound recently.
+  /// where it has one; buffers may be larger. Rebound images have the import's format and extents, and
+  /// its usage or more; no two imports that nodes use are one image. Everything is validated before anything is
+  /// recorded; a rejected encoding leaves encoder and graph untouched. Memory of two imports that nodes use may overlap
+  /// only where both are read and neither is written. Throws `unbound_import`, `unknown_id`, `duplicate_id` (an import
+  /// bound twice), `foreign_graph`, `foreign_device`, `format_mismatch`, `partition_mismatch`, `layout_mismatch`
+  /// (strides), `capacity_too_small`, `missing_operand`, `surplus_operand`, `alias`, `execution_order` (an encoder
+  /// already submitted), `out_of_memory`, `device_lost`. Cost: some microseconds of the host, and O(chunks) for each
+  /// vector that was not bound recently.
   Encoding encode(Encoder& encoder, std::span<const Rebinding> rebindings = {}, const EncodeOptions& options = {});
   Encoding encode(Encoder& encoder, std::initializer_list<Rebinding> rebindings, const EncodeOptions& options = {}) {
     return encode(encoder, std::span<const Rebinding>(rebindings.begin(), rebindings.size()), options);

@@ -10,6 +10,7 @@
 
 #include <tessera/device/encoder.hpp>
 #include <tessera/export.hpp>
+#include <tessera/graph/images.hpp>
 #include <tessera/graph/vector.hpp>
 #include <tessera/graph/views.hpp>
 
@@ -114,7 +115,13 @@ struct NodeUse {
   NodeAccess access = NodeAccess::read;
 };
 
-/// What a custom node may ask for while it records. Valid during the call only. Not thread-safe.
+/// An image that a custom node touches.
+struct NodeImageUse {
+  GraphImage image;
+  ImageAccess access = ImageAccess::sampled;
+};
+
+/// What a node of the application's own may ask for while it records. Valid during the call only. Not thread-safe.
 class TESSERA_EXPORT NodeContext {
  public:
   NodeContext(const NodeContext&) = delete;
@@ -123,6 +130,10 @@ class TESSERA_EXPORT NodeContext {
   /// Where the rows of a view lie in this encoding, in order: one chunk for each that the view touches.
   /// Throws `foreign_graph`, `unknown_id`.
   virtual std::vector<Chunk> chunks(const VectorView& view) const = 0;
+  /// The image in this encoding. Throws `foreign_graph`, `unknown_id`.
+  virtual Image image(const GraphImage& image) const = 0;
+  /// The layout in which the node finds the image and leaves it. Throws `unknown_id` for one that it does not declare.
+  virtual ImageLayout layout(const GraphImage& image) const = 0;
   /// `EncodeOptions::parameters`.
   virtual const std::any& parameters() const noexcept = 0;
 
@@ -138,6 +149,7 @@ struct CustomNode {
   std::vector<NodeUse> uses{};
   std::vector<std::string> depends_on{};  ///< ids of nodes that run before, besides those that the uses order
   std::function<void(Encoder& encoder, const NodeContext& context)> record{};
+  std::vector<NodeImageUse> image_uses{};  ///< several of one image are found in the general layout
 };
 
 TESSERA_EXPORT std::shared_ptr<const detail::Lowering> make_lowering(const Composite&);

@@ -14,7 +14,13 @@
 #include <tessera/device/device.hpp>
 #include <tessera/device/encoder.hpp>
 #include <tessera/device/fence.hpp>
+#include <tessera/device/image.hpp>
 #include <tessera/export.hpp>
+
+namespace tessera {
+class RenderPass;
+enum class ImageLayout : std::uint8_t;
+}  // namespace tessera
 
 /// Sharing Vulkan objects with an application: its device, its buffers, its command buffers, memory by file descriptor.
 namespace tessera::interop {
@@ -110,6 +116,34 @@ struct ForeignBuffer {
 /// Throws `missing_operand`, `missing_feature` (names each missing usage), `layout_mismatch` (offset or address).
 TESSERA_EXPORT Buffer wrap(const Device& device, const ForeignBuffer& foreign);
 
+/// A Tessera image with a view of all of it. Between submissions it is in `VK_IMAGE_LAYOUT_GENERAL`: whoever changes
+/// the layout restores it.
+struct VulkanImage {
+  VkImage image = VK_NULL_HANDLE;
+  VkImageView view = VK_NULL_HANDLE;  ///< null for an image that is only copied
+  VkFormat format = VK_FORMAT_UNDEFINED;
+  VkExtent2D extent{};
+};
+/// Throws `missing_operand` for an empty image.
+TESSERA_EXPORT VulkanImage handles(const Image& image);
+TESSERA_EXPORT VkFormat vulkan_format(ImageFormat format) noexcept;
+
+/// An application's two-dimensional image of one level, layer and sample, with optimal tiling, in
+/// `VK_IMAGE_LAYOUT_GENERAL` whenever Tessera is given it.
+struct ForeignImage {
+  VkImage image = VK_NULL_HANDLE;
+  VkImageUsageFlags usage = 0;  ///< that the image was created with
+  ImageFormat format = ImageFormat::r32_float;
+  VkExtent2D extent{};
+  VkImageView view = VK_NULL_HANDLE;  ///< of all of it; null: one is made
+  std::string name{};
+  std::shared_ptr<const void> owner{};  ///< dropped when no Tessera object uses the image any more
+};
+
+/// Makes an application's image usable as a Tessera image, with what its usage flags allow.
+/// Throws `missing_operand`, and `invalid_argument`, `limit_exceeded` and `missing_feature` as `Device::create_image`.
+TESSERA_EXPORT Image wrap(const Device& device, const ForeignImage& foreign);
+
 /// Starts recording into an application's command buffer, which must be in the recording state, outside of rendering,
 /// and of a pool of the device's queue family. A full barrier stands before and after what is recorded; bound pipelines
 /// and push constants of the compute bind point are undefined afterwards. The encoder can't be submitted: see `finish`.
@@ -123,6 +157,11 @@ TESSERA_EXPORT Encoder record_into(const Device& device, VkCommandBuffer command
 /// The command buffer that an encoder records into. The encoder takes everything recorded through it for conflicting
 /// with what follows. Throws `execution_order` once submitted or finished.
 TESSERA_EXPORT VkCommandBuffer command_buffer(Encoder& encoder);
+
+/// The command buffer of a render node, inside dynamic rendering.
+TESSERA_EXPORT VkCommandBuffer command_buffer(const RenderPass& pass);
+/// What Vulkan calls a layout of the graph's.
+TESSERA_EXPORT VkImageLayout vulkan_layout(ImageLayout layout) noexcept;
 
 /// Memory that another device, process or library can open. The descriptor is an opaque Vulkan one
 /// (`VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT`): valid for the same physical device and driver only.
