@@ -33,6 +33,14 @@ constexpr std::array usage_flags = {
                      .values = std::move(values)});
 }
 
+void require_allocation(const DeviceState& device, std::uint64_t bytes, std::string_view operation,
+                        std::string_view operand) {
+  const std::uint64_t largest = device.limits().largest_buffer_bytes;
+  if (bytes <= largest) return;
+  reject(ErrorCode::limit_exceeded, operation, operand, "the image is larger than the device's largest allocation",
+         quantity("bytes", bytes) + ", " + quantity("largest", largest));
+}
+
 /// An image with memory of its own.
 struct OwnedImage final : ImageState {
   OwnedImage() = default;
@@ -68,6 +76,7 @@ std::shared_ptr<OwnedImage> make_image(std::shared_ptr<DeviceState> device, cons
   const vk::ImageCreateInfo info = create_info(description);
   translated(operation_name, [&] {
     const auto requirements = vulkan.device().getImageMemoryRequirements(vk::DeviceImageMemoryRequirements(&info));
+    require_allocation(*made->device, requirements.memoryRequirements.size, operation_name, {});
     made->block = memory.create_image_block(requirements.memoryRequirements);
     vulkan.count_allocation(operation_name);
     vk::raii::Image image(vulkan.device(), info);
@@ -147,10 +156,7 @@ void require_image_description(const DeviceState& device, const ImageDescription
     reject(ErrorCode::limit_exceeded, operation, operand, "the image is larger than the device's largest",
            extents() + ", " + quantity("largest", largest));
   }
-  if (description.bytes() > limits.largest_buffer_bytes) {
-    reject(ErrorCode::limit_exceeded, operation, operand, "the image is larger than the device's largest allocation",
-           quantity("bytes", description.bytes()) + ", " + quantity("largest", limits.largest_buffer_bytes));
-  }
+  require_allocation(device, description.bytes(), operation, operand);
 }
 
 ImageRegion require_region(const ImageDescription& image, const std::optional<ImageRegion>& region,

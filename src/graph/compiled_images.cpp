@@ -32,7 +32,6 @@ VkDescriptorSet make_set(const CompiledGraph::State& graph, std::span<const Impo
   return descriptors.make(images);
 }
 
-/// Whether every image of a dispatch is bound, and any of them to one of `imports`.
 bool all_bound(const Program& program, const GraphDispatch& dispatch, std::span<const ImportBinding> imports) {
   return std::all_of(dispatch.dispatch.image_uses.begin(), dispatch.dispatch.image_uses.end(),
                      [&](const ImageUse& use) {

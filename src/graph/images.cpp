@@ -37,7 +37,6 @@ AccessTraits traits_of(ImageAccess access) noexcept {
   return {ImageUsage::none, Access::read_write, ImageLayout::general};
 }
 
-/// A copy into a part keeps the rest, but order is all that uses tell.
 bool writes(ImageAccess access) noexcept { return traits_of(access).access != Access::read; }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <any>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -28,17 +29,16 @@ class GraphImages : public ImageFixture {
   };
   static RenderScene render_scene(const Image& value, const Image& target, const std::vector<float>& corners,
                                   float base) {
-    RenderScene scene{
-        .graph = Graph(device()), .value = {GraphImage(0, 0, {}), 0}, .target = {GraphImage(0, 0, {}), 0}};
-    scene.value = scene.graph.import(value, "value");
-    scene.target = scene.graph.import(target, "target");
-    const DataView corner_view = scene.graph.import(upload(corners), "corners").view<float>(6);
-    const DataView tint = scene.graph.import(upload(std::vector<float>{2, 5}), "tint").view<float>(2);
-    scene.graph.add(paint(scene.value, base, "paint"));
-    scene.graph.add(draw_triangle(
+    Graph graph(device());
+    const ImportedImage value_import = graph.import(value, "value");
+    const ImportedImage target_import = graph.import(target, "target");
+    const DataView corner_view = graph.import(upload(corners), "corners").view<float>(6);
+    const DataView tint = graph.import(upload(std::vector<float>{2, 5}), "tint").view<float>(2);
+    graph.add(paint(value_import, base, "paint"));
+    graph.add(draw_triangle(
         triangle_pipeline(),
-        {.source = scene.value, .corners = corner_view, .tint = tint, .target = scene.target, .id = "draw"}));
-    return scene;
+        {.source = value_import, .corners = corner_view, .tint = tint, .target = target_import, .id = "draw"}));
+    return {.graph = std::move(graph), .value = value_import, .target = target_import};
   }
   static Color tinted(std::uint32_t column, std::uint32_t row, float base) {
     return {2 * painted(column, row, base), static_cast<float>(column), static_cast<float>(row), 5};

@@ -83,6 +83,7 @@ class TESSERA_EXPORT Device {
 
   /// Throws `limit_exceeded` (largest buffer), `memory_limit`, `out_of_memory`. A size of 0 gives a buffer of one word.
   Buffer allocate(std::uint64_t bytes, const BufferOptions& options = {});
+  /// Submits one command, which takes the image to its resting layout.
   /// Throws `invalid_argument` (an extent of 0, no usage), `limit_exceeded` (largest extent or allocation),
   /// `missing_feature` (an attachment where the queue can't render), `memory_limit`, `out_of_memory`, `device_lost`.
   Image create_image(const ImageDescription& description, std::string_view name = {});
