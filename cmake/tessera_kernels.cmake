@@ -17,6 +17,11 @@ function(tessera_embed_kernels result)
   endforeach()
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${patterns})
 
+  set(optimization ${TESSERA_KERNEL_OPTIMIZATION})
+  if(TESSERA_CHECKED_ACCESS)
+    # Each check is a function; inlining them all makes modules six times as large, and drivers do it anyway.
+    set(optimization "-O0")
+  endif()
   set(modules "")
   set(binaries "")
   set(TESSERA_KERNEL_FOLDER "${TESSERA_GENERATED_DIR}/kernels/${EMBED_REGISTER}")
@@ -28,7 +33,7 @@ function(tessera_embed_kernels result)
       if(module IN_LIST modules)
         message(FATAL_ERROR "Two kernels are called ${module}; the second is ${kernel}")
       endif()
-      tessera_compile_kernel("${kernel}" ${module} ${TESSERA_KERNEL_OPTIMIZATION} ${build})
+      tessera_compile_kernel("${kernel}" ${module} ${optimization} ${build})
     endforeach()
   endforeach()
   tessera_write_embedding(source ${EMBED_REGISTER} ${modules})
@@ -71,13 +76,13 @@ macro(tessera_compile_kernel kernel module)
   set(binary "${TESSERA_KERNEL_FOLDER}/${module}.spv")
   add_custom_command(
     OUTPUT "${binary}"
-    COMMAND Vulkan::glslc --target-env=vulkan1.3 ${ARGN}
+    COMMAND Vulkan::glslc --target-env=vulkan1.3 ${ARGN} $<$<BOOL:${TESSERA_CHECKED_ACCESS}>:-DTESSERA_CHECKED_ACCESS>
       -I "${PROJECT_SOURCE_DIR}/src/glsl" -I "${PROJECT_SOURCE_DIR}/include" -I "${PROJECT_SOURCE_DIR}/src"
       -MD -MF "${binary}.d" -o "${binary}" "${kernel}"
     DEPENDS "${kernel}"
     DEPFILE "${binary}.d"
     COMMENT "Compiling kernel ${module}"
-    VERBATIM)
+    COMMAND_EXPAND_LISTS VERBATIM)
   list(APPEND modules ${module})
   list(APPEND binaries "${binary}")
 endmacro()

@@ -10,6 +10,7 @@ option(TESSERA_WARNINGS_AS_ERRORS "Treat warnings in this project's own sources 
 option(TESSERA_INSTALL "Create install rules" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_USE_CCACHE "Compile through ccache where it is installed" ${PROJECT_IS_TOP_LEVEL})
 set(TESSERA_KERNEL_OPTIMIZATION "-O" CACHE STRING "Optimisation flag of glslc; drivers optimise again")
+option(TESSERA_CHECKED_ACCESS "Compare every memory access of kernels with what was declared; for tests, slow" OFF)
 set(TESSERA_SANITIZE "" CACHE STRING "Sanitizers for the whole build, for example address,undefined or thread")
 
 if(PROJECT_IS_TOP_LEVEL)
@@ -64,6 +65,9 @@ endif()
 if(TESSERA_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Instrumented code makes GCC see uses of uninitialised values that are none.
   target_compile_options(tessera_build_options INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
+endif()
+if(TESSERA_CHECKED_ACCESS)
+  target_compile_definitions(tessera_build_options INTERFACE TESSERA_CHECKED_ACCESS)
 endif()
 target_include_directories(tessera_build_options INTERFACE
   "${PROJECT_SOURCE_DIR}/include" "${TESSERA_GENERATED_INCLUDE_DIR}" "${PROJECT_SOURCE_DIR}/src")

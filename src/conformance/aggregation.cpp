@@ -20,11 +20,13 @@ Outcome check_reduction_of(Device& device, Random& random) {
   const std::vector<T> values = random_values<T>(random, rows, random.one_in(2));
   const std::vector<std::uint32_t> mask = masked ? random_mask(random, rows) : std::vector<std::uint32_t>();
   const DeviceRows<T> input(device, random, values);
+  const RandomValidity validity(device, random, rows);
+  outcome.description += validity.text();
   const std::vector<T> expected = reference::reduce<T>(static_cast<reference::ReductionOperation>(operation), values,
-                                                       {.mask = mask, .validity = {}});
+                                                       {.mask = mask, .validity = validity.words()});
   const DeviceRows<T> output(device, random, std::vector<T>(expected.size(), T{7}),
                              {.name = "one", .lengths = {expected.size()}});
-  Reduction reduction{.input = input.vector(), .output = output.vector(), .operation = operation};
+  Reduction reduction{.input = validity.limit(input.vector()), .output = output.vector(), .operation = operation};
   if (masked) reduction.mask = DeviceRows<std::uint32_t>(device, random, mask).vector();
   tessera::run(device, reduction);
   outcome.expect(compare<T>(output.rows(outcome.failure), expected), "result");
@@ -43,13 +45,16 @@ Outcome check_histogram_of(Device& device, Random& random) {
                   .failure = {}};
   const std::vector<T> values = random_values<T>(random, rows);
   const std::vector<std::uint32_t> mask = masked ? random_mask(random, rows) : std::vector<std::uint32_t>();
-  const reference::Rows selected{.mask = mask, .validity = {}};
+  const RandomValidity validity(device, random, rows);
+  outcome.description += validity.text();
+  const reference::Rows selected{.mask = mask, .validity = validity.words()};
   auto bounds = random_values<T>(random, 2, false);
   if (bounds[0] > bounds[1]) std::swap(bounds[0], bounds[1]);
   const DeviceRows<T> input(device, random, values);
   const DeviceRows<std::uint32_t> output(device, random, std::vector<std::uint32_t>(bins, 7),
                                          {.name = "one", .lengths = {bins}});
-  Histogram histogram{.input = input.vector(), .output = output.vector(), .binning = Histogram::AutomaticDomain{}};
+  Histogram histogram{
+      .input = validity.limit(input.vector()), .output = output.vector(), .binning = Histogram::AutomaticDomain{}};
   if (automatic) {
     const auto domain = reference::automatic_domain<T>(values, selected);
     bounds = {domain[0], domain[1]};

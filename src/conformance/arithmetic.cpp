@@ -71,12 +71,14 @@ Outcome check_scan(Device& device, Random& random) {
   for (std::uint32_t& flag : flags) flag = random.one_in(300) ? static_cast<std::uint32_t>(random.below(9)) : 0;
   const DeviceRows<std::uint32_t> input(device, random, values);
   const DeviceRows<std::uint32_t> output(device, random, std::vector<std::uint32_t>(rows));
-  Scan scan{.mode = mode, .input = input.vector(), .output = output.vector()};
+  const RandomValidity validity(device, random, rows);
+  outcome.description += validity.text();
+  Scan scan{.mode = mode, .input = validity.limit(input.vector()), .output = output.vector()};
   if (segmented) scan.segment_flags = DeviceRows<std::uint32_t>(device, random, flags).vector();
   tessera::run(device, scan);
   const auto reference_mode =
       mode == Scan::Mode::inclusive ? reference::ScanMode::inclusive : reference::ScanMode::exclusive;
-  const std::vector<std::uint32_t> expected = reference::scan(values, reference_mode, flags);
+  const std::vector<std::uint32_t> expected = reference::scan(values, reference_mode, flags, validity.words());
   outcome.expect(compare<std::uint32_t>(output.rows(outcome.failure), expected), "result");
   return outcome;
 }

@@ -14,7 +14,9 @@
 
 #include <tessera/device/device.hpp>
 #include <tessera/graph/vector.hpp>
+#include <tessera/operand/source.hpp>
 
+#include "reference/bits.hpp"
 #include "reference/partition.hpp"
 
 // What a case is made of: random choices that are the same everywhere, and rows in guarded chunks on the device.
@@ -114,6 +116,67 @@ class DeviceRows {
   std::vector<Chunk> chunks_;
   std::vector<std::byte> image_;
   Buffer buffer_;
+};
+
+/// Which rows of a source are there: words, bytes or bits, or nothing that says so.
+class RandomValidity {
+ public:
+  RandomValidity(Device& device, Random& random, std::uint64_t rows) {
+    if (random.one_in(2)) return;
+    words_ = random_mask(random, rows);
+    switch (random.below(3)) {
+      case 0:
+        name_ = "words";
+        validity_ = Validity{.rows = DeviceRows<std::uint32_t>(device, random, words_).vector()};
+        return;
+      case 1:
+        name_ = "bytes";
+        validity_ = bytes(device, random);
+        return;
+      default:
+        name_ = "bits";
+        validity_ = bits(device, random);
+    }
+  }
+
+  const std::optional<Validity>& on_device() const { return validity_; }
+  /// One word per row, or none where nothing says that rows are missing.
+  const std::vector<std::uint32_t>& words() const { return words_; }
+  Source limit(const Source& source) const { return validity_ ? source.with_validity(*validity_) : source; }
+  /// For the case's description.
+  std::string text() const { return name_.empty() ? name_ : ", validity in " + name_; }
+
+ private:
+  Validity bytes(Device& device, Random& random) const {
+    const std::vector<std::uint8_t> rows(words_.begin(), words_.end());  // below 4
+    return {.rows = DeviceRows<std::uint8_t>(device, random, rows).vector(), .kind = ValidityKind::byte};
+  }
+
+  /// Chunks of a random partition, each from a random bit on, one behind the other.
+  Validity bits(Device& device, Random& random) const {
+    const auto partition =
+        reference::random_partition(words_.size(), random.pick<std::uint64_t>({1, 1, 3, 17, 200}), random.bits());
+    std::vector<BitChunk> chunks;
+    std::uint64_t end = 0;
+    for (const std::uint64_t length : partition.lengths) {
+      chunks.push_back({.buffer = {}, .bit_offset = end + random.below(70), .length = length});
+      end = chunks.back().bit_offset + length;
+    }
+    std::vector<std::byte> image((end + 7) / 8, std::byte{0x5a});
+    std::size_t first = 0;
+    for (const BitChunk& chunk : chunks) {
+      reference::write_bits(std::span(words_).subspan(first, chunk.length), image, chunk.bit_offset);
+      first += chunk.length;
+    }
+    const Buffer buffer = device.allocate(image.size());
+    device.write(buffer, 0, image);
+    for (BitChunk& chunk : chunks) chunk.buffer = buffer;
+    return bit_validity(chunks);
+  }
+
+  std::string name_;
+  std::vector<std::uint32_t> words_;
+  std::optional<Validity> validity_;
 };
 
 template <class T>

@@ -8,6 +8,7 @@
 #include <tessera/error.hpp>
 
 #include "conformance/case.hpp"
+#include "device/testing.hpp"
 
 namespace tessera::conformance {
 namespace {
@@ -31,6 +32,8 @@ CaseReport run_case(Device& device, const Check& check, std::uint64_t seed) {
     Outcome outcome = check.run(device, random);
     report.description = std::move(outcome.description);
     report.failure = std::move(outcome.failure);
+    if (const detail::AccessFaults faults = detail::take_access_faults(*device.state()); faults.count != 0)
+      report.failure = faults.first;
   } catch (const std::exception& error) {
     report.failure = error.what();
   }

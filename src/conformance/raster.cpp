@@ -16,23 +16,22 @@ class RandomBand {
  public:
   RandomBand(Device& device, Random& random, std::uint64_t pixels)
       : samples_(random_values<Sample>(random, pixels)),
-        mask_(random.one_in(2) ? random_mask(random, pixels) : std::vector<std::uint32_t>()),
+        validity_(device, random, pixels),
         values_(device, random, samples_) {
     if (pixels != 0 && random.one_in(2)) no_data_ = samples_[random.below(pixels)];
     if (random.one_in(2)) {
       scale_ = random.pick({0.5F, -0.001F, 3.0F});
       offset_ = random.pick({0.0F, -1.0F, 100.0F});
     }
-    if (!mask_.empty()) validity_.emplace(DeviceRows<std::uint32_t>(device, random, mask_));
   }
 
   reference::Band<Sample> on_host() const {
-    return {.samples = samples_, .mask = mask_, .no_data = no_data_, .scale = scale_, .offset = offset_};
+    return {.samples = samples_, .mask = validity_.words(), .no_data = no_data_, .scale = scale_, .offset = offset_};
   }
 
   raster::Band on_device() const {
     raster::Band band{.id = "band", .values = values_.vector()};
-    if (validity_) band.validity = Validity{.rows = validity_->vector(), .kind = ValidityKind::word};
+    band.validity = validity_.on_device();
     if (no_data_) band.no_data = no_data_of(*no_data_);
     band.scale = scale_;
     band.offset = offset_;
@@ -50,12 +49,11 @@ class RandomBand {
   }
 
   std::vector<Sample> samples_;
-  std::vector<std::uint32_t> mask_;
+  RandomValidity validity_;
   std::optional<Sample> no_data_;
   float scale_ = 1.0F;
   float offset_ = 0.0F;
   DeviceRows<Sample> values_;
-  std::optional<DeviceRows<std::uint32_t>> validity_;
 };
 
 /// A quotient of float32 values: devices round the division within 2.5 units in the last place.

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "device/access_monitor.hpp"
 #include "device/buffer_state.hpp"
 #include "device/command_recycler.hpp"
 #include "device/encoder_state.hpp"
@@ -72,6 +73,7 @@ DeviceState::DeviceState(std::unique_ptr<VulkanDevice> vulkan, DeviceOptions opt
       log_(std::move(options.log)),
       vulkan_(std::move(vulkan)),
       memory_(std::make_unique<MemoryAllocator>(*vulkan_, options.memory_limit)),
+      accesses_(std::make_unique<AccessMonitor>(*memory_, log_)),
       kernels_(std::make_unique<KernelCache>(*vulkan_)),
       commands_(std::make_unique<CommandRecycler>(*vulkan_)),
       rings_(std::make_unique<TransferRings>(*memory_, options.staging_bytes)),

@@ -20,6 +20,7 @@
 
 namespace tessera::detail {
 
+class AccessMonitor;
 class CommandRecycler;
 class ImageKernelLayout;
 class KernelCache;
@@ -129,6 +130,7 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
   VulkanDevice& vulkan() const noexcept { return *vulkan_; }
   MemoryAllocator& memory() const noexcept { return *memory_; }
   KernelCache& kernels() const noexcept { return *kernels_; }
+  AccessMonitor& accesses() const noexcept { return *accesses_; }
   CommandRecycler& commands() const noexcept { return *commands_; }
   Timeline& timeline() const noexcept { return *timeline_; }
   TransferRings& rings() const noexcept { return *rings_; }
@@ -155,6 +157,7 @@ struct TESSERA_EXPORT DeviceState : public std::enable_shared_from_this<DeviceSt
   std::unique_ptr<MemoryAllocator> memory_;
   std::once_flag image_kernels_once_;
   std::unique_ptr<ImageKernelLayout> image_kernels_;
+  std::unique_ptr<AccessMonitor> accesses_;
   std::unique_ptr<KernelCache> kernels_;
   std::unique_ptr<CommandRecycler> commands_;
   std::unique_ptr<TransferRings> rings_;

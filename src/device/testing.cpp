@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "device/access_monitor.hpp"
 #include "device/device_state.hpp"
 #include "device/timeline.hpp"
 #include "device/vulkan_device.hpp"
@@ -21,6 +22,8 @@ void fail_allocation_after(DeviceState& device, std::uint64_t count) noexcept {
 std::uint64_t allocation_calls(const DeviceState& device) noexcept {
   return device.vulkan().allocation_calls.load(std::memory_order_relaxed);
 }
+
+AccessFaults take_access_faults(DeviceState& device) { return device.accesses().take(); }
 
 void simulate_device_loss(DeviceState& device) noexcept {
   // The work is really running: only once it is done may what it uses be dropped.

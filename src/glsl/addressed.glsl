@@ -19,7 +19,10 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer WordPairs { 
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer WordQuads { uvec4 at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Longs { uint64_t at[]; };
 
-layout(push_constant) uniform PushConstants { uint64_t record; uint64_t spare; } push;
+// `ranges`: the node's AccessTable, in builds that check accesses.
+layout(push_constant) uniform PushConstants { uint64_t arguments; uint64_t ranges; } push;
+
+#include "access.glsl"
 
 // Dispatches beyond the device's count per dimension are folded; this is the workgroup's place in the line.
 uint workgroup_index() {
@@ -28,6 +31,6 @@ uint workgroup_index() {
 uint workgroup_count() { return gl_NumWorkGroups.x * gl_NumWorkGroups.y * gl_NumWorkGroups.z; }
 
 // The address behind a one-chunk table's slot.
-uint64_t slot_address(uint64_t slot) { return Longs(Longs(slot).at[0]).at[0]; }
+uint64_t slot_address(uint64_t slot) { return READ_AT(Longs, READ_AT(Longs, slot, 0), 0); }
 
 #endif

@@ -88,19 +88,25 @@ float column_scale[COLUMNS];
 float column_offset[COLUMNS];
 
 uint tile_count() {
-  return record.rows.latched != uint64_t(0) ? Words(record.rows.latched).at[2] : record.rows.tiles;
+  return record.rows.latched != uint64_t(0) ? READ_AT(Words, record.rows.latched, 2) : record.rows.tiles;
 }
-uint64_t row_count() { return record.rows.latched != uint64_t(0) ? Longs(record.rows.latched).at[0] : record.rows.rows; }
+uint64_t row_count() { return record.rows.latched != uint64_t(0) ? READ_AT(Longs, record.rows.latched, 0) : record.rows.rows; }
 
 uint stride_of(uint column, uint chunk) {
   if (column_has(column, column_packed)) return column_row_bytes(column);
-  if (column_has(column, column_strides)) return Words(record.columns[column].strides).at[chunk];
+  if (column_has(column, column_strides)) return READ_AT(Words, record.columns[column].strides, chunk);
   return record.columns[column].stride;
 }
 
 uint64_t chunk_address(uint column, uint chunk) {
   uint64_t slot = record.columns[column].slot;
-  return Longs(column_has(column, column_entries) ? slot : Longs(slot).at[0]).at[chunk];
+  return READ_AT(Longs, column_has(column, column_entries) ? slot : READ_AT(Longs, slot, 0), chunk);
+}
+
+// Where rows of a chunk are counted from: its address, or that of its first bit. A column of bits is addressed in bits throughout.
+uint64_t chunk_origin(uint column, uint chunk) {
+  uint64_t address = chunk_address(column, chunk);
+  return column_has(column, column_bits) ? address << 3 : address;
 }
 
 bool in_one_span() {
@@ -110,11 +116,12 @@ bool in_one_span() {
 
 // Address of the row `row` places after the start of a span; `row` may be negative modulo 2^64.
 uint64_t span_address(uint column, uint span, uint64_t row) {
-  uvec2 place = WordPairs(record.rows.placements).at[column * record.rows.spans + span];
-  return chunk_address(column, place.x) + (uint64_t(place.y) + row) * uint64_t(stride_of(column, place.x));
+  uvec2 place = READ_AT(WordPairs, record.rows.placements, column * record.rows.spans + span);
+  return chunk_origin(column, place.x) + (uint64_t(place.y) + row) * uint64_t(stride_of(column, place.x));
 }
 
 bool aligned_for_quads(uint column) {
+  if (column_has(column, column_bits)) return true;
   uint mask = column_row_bytes(column) == 4u ? 15u : column_row_bytes(column) * 4u - 1u;
   return (uint(column_base[column]) & mask) == 0u;
 }
@@ -123,10 +130,10 @@ void open_one_span_tile(uint tile) {
   tile_first_row = uint64_t(tile) * uint64_t(tile_capacity);
   tile_rows = uint(min(uint64_t(tile_capacity), record.rows.rows - tile_first_row));
   tile_wide = wide_access != 0u;
-  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) {
+  UNROLL for (uint column = 0u; column < COLUMNS; ++column) {
     if (!column_has(column, column_present)) continue;
     column_stride[column] = stride_of(column, record.columns[column].first_chunk);
-    column_base[column] = chunk_address(column, record.columns[column].first_chunk) +
+    column_base[column] = chunk_origin(column, record.columns[column].first_chunk) +
                           (record.columns[column].first_row + tile_first_row) * uint64_t(column_stride[column]);
     tile_wide = tile_wide && column_has(column, column_packed) && column_format(column) != format_float64 &&
                 aligned_for_quads(column);
@@ -138,18 +145,18 @@ void open_span_tile(uint tile) {
     open_one_span_tile(tile);
     return;
   }
-  uint span = Words(record.rows.tile_span).at[tile];
-  uint64_t span_first = Longs(record.rows.first_row).at[span];
-  uint span_rows = uint(Longs(record.rows.first_row).at[span + 1u] - span_first);
-  uint row = (tile - Words(record.rows.first_tile).at[span]) * tile_capacity;
+  uint span = READ_AT(Words, record.rows.tile_span, tile);
+  uint64_t span_first = READ_AT(Longs, record.rows.first_row, span);
+  uint span_rows = uint(READ_AT(Longs, record.rows.first_row, span + 1u) - span_first);
+  uint row = (tile - READ_AT(Words, record.rows.first_tile, span)) * tile_capacity;
   tile_first_row = span_first + uint64_t(row);
   tile_rows = min(tile_capacity, span_rows - row);
   tile_wide = wide_access != 0u;
-  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) {
+  UNROLL for (uint column = 0u; column < COLUMNS; ++column) {
     if (!column_has(column, column_present)) continue;
     column_base[column] = span_address(column, span, uint64_t(row));
     column_stride[column] = column_has(column, column_strides)
-        ? stride_of(column, WordPairs(record.rows.placements).at[column * record.rows.spans + span].x)
+        ? stride_of(column, READ_AT(WordPairs, record.rows.placements, column * record.rows.spans + span).x)
         : stride_of(column, 0u);
     tile_wide = tile_wide && column_has(column, column_packed) && column_format(column) != format_float64 &&
                 aligned_for_quads(column);
@@ -160,10 +167,10 @@ void place_row_tile(uint tile) {
   tile_first_row = uint64_t(tile) * uint64_t(tile_capacity);
   tile_rows = uint(min(uint64_t(tile_capacity), record.rows.rows - tile_first_row));
   tile_wide = false;
-  tile_first_span = Words(record.rows.tile_span).at[tile];
-  uint last_span = min(Words(record.rows.tile_span).at[tile + 1u], record.rows.spans - 1u);
+  tile_first_span = READ_AT(Words, record.rows.tile_span, tile);
+  uint last_span = min(READ_AT(Words, record.rows.tile_span, tile + 1u), record.rows.spans - 1u);
   tile_spans = last_span - tile_first_span + 1u;
-  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) column_stride[column] = stride_of(column, 0u);
+  UNROLL for (uint column = 0u; column < COLUMNS; ++column) column_stride[column] = stride_of(column, 0u);
   tile_spans_shared = false;
 }
 
@@ -183,7 +190,7 @@ uint search_spans(uint i) {
   uint low = 0u;
   for (uint count = tile_spans; count > 1u;) {
     uint half_count = count >> 1;
-    bool right = Longs(record.rows.first_row).at[tile_first_span + low + half_count] <= tile_first_row + uint64_t(i);
+    bool right = READ_AT(Longs, record.rows.first_row, tile_first_span + low + half_count) <= tile_first_row + uint64_t(i);
     low += right ? half_count : 0u;
     count = right ? count - half_count : half_count;
   }
@@ -196,9 +203,9 @@ void open_row_tile(uint tile) {
   barrier();  // the last tile's rows are done with the shared spans
   for (uint i = gl_LocalInvocationID.x; i < min(tile_spans, shared_spans); i += gl_WorkGroupSize.x) {
     uint span = tile_first_span + i;
-    uint64_t span_first = Longs(record.rows.first_row).at[span];
+    uint64_t span_first = READ_AT(Longs, record.rows.first_row, span);
     span_start[i] = span_first <= tile_first_row ? 0u : uint(min(span_first - tile_first_row, uint64_t(tile_capacity)));
-    [[unroll]] for (uint column = 0u; column < COLUMNS; ++column)
+    UNROLL for (uint column = 0u; column < COLUMNS; ++column)
       if (column_has(column, column_present))
         span_base[column][i] = span_address(column, span, tile_first_row - span_first);
   }
@@ -219,7 +226,7 @@ void clamp_tile() {
 }
 
 void open_columns() {
-  [[unroll]] for (uint column = 0u; column < COLUMNS; ++column) {
+  UNROLL for (uint column = 0u; column < COLUMNS; ++column) {
     if (column_has(column, column_compare)) column_no_data[column] = record.columns[column].no_data;
     if (!column_has(column, column_calibrate)) continue;
     column_scale[column] = record.columns[column].scale;
@@ -267,10 +274,31 @@ uint64_t row_address(uint column, uint i, uint place) {
     base = span_base[column][place];
   } else {
     uint span = tile_first_span + place;
-    base = span_address(column, span, tile_first_row - Longs(record.rows.first_row).at[span]);
+    base = span_address(column, span, tile_first_row - READ_AT(Longs, record.rows.first_row, span));
   }
   return base + uint64_t(i) * uint64_t(column_stride[column]);
 }
+
+#ifdef TESSERA_CHECKED_ACCESS
+// Each column keeps the range that served it last, so that a search comes once a chunk.
+KnownRange column_range[COLUMNS];
+
+uint64_t permitted_row(uint column, uint64_t address, uint bytes, uint access) {
+  KnownRange known = column_range[column];
+  uint64_t place = permitted_in(known, address, bytes, access);
+  column_range[column] = known;
+  return place;
+}
+#define ACCESS_ROW(type, column, address, index, access) \
+  type(permitted_row(column, (address) + uint64_t(index) * uint64_t(type##_bytes), type##_bytes, access)).at[0]
+#define READ_ROW(type, column, address, index) ACCESS_ROW(type, column, address, index, access_read)
+#define WRITE_ROW(type, column, address, index) ACCESS_ROW(type, column, address, index, access_write)
+#define READ_WORD_AROUND(column, address, bytes) Words(permitted_row(column, address, bytes, access_read) & ~uint64_t(3)).at[0]
+#else
+#define READ_ROW(type, column, address, index) type(address).at[index]
+#define WRITE_ROW(type, column, address, index) type(address).at[index]
+#define READ_WORD_AROUND(column, address, bytes) Words((address) & ~uint64_t(3)).at[0]
+#endif
 
 uint narrow_sample(uint format, uint word, uint bit) {
   if (format == format_uint8) return bitfieldExtract(word, int(bit), 8);
@@ -279,43 +307,57 @@ uint narrow_sample(uint format, uint word, uint bit) {
   return uint(bitfieldExtract(int(word), int(bit), 16));
 }
 
+// `count` neighbouring bits, at most four, read with the aligned words around them.
+uint load_bits(uint column, uint64_t first, uint count) {
+  uint shift = uint(first) & 31u;
+  uint bits = READ_WORD_AROUND(column, first >> 3, 1u) >> shift;
+  if (count > 1u && shift + count > 32u)
+    bits |= READ_WORD_AROUND(column, (first + uint64_t(count - 1u)) >> 3, 1u) << (32u - shift);
+  return bitfieldExtract(bits, 0, int(count));
+}
+
 // A row's bits widened to 32: narrow integers by value, float64 rounded to float32. A narrow sample is read with the aligned word around
 // it, which its own buffer always holds.
 uint load_row(uint column, uint i, uint place) {
   uint64_t address = row_address(column, i, place);
   uint row_bytes = column_row_bytes(column);
-  if (row_bytes == 4u) return Words(address).at[0];
+  if (row_bytes == 4u) return READ_ROW(Words, column, address, 0);
 #ifdef ROWS_OF_WORDS
   return 0u;
 #else
-  if (row_bytes == 8u) return float32_from_float64(uvec2(Words(address).at[0], Words(address).at[1]));
-  uint word = Words(address & ~uint64_t(3)).at[0];
+  if (column_has(column, column_bits)) return load_bits(column, address, 1u);
+  if (row_bytes == 8u) return float32_from_float64(uvec2(READ_ROW(Words, column, address, 0), READ_ROW(Words, column, address, 1)));
+  uint word = READ_WORD_AROUND(column, address, row_bytes);
   return narrow_sample(column_format(column), word, (uint(address) & 3u) * 8u);
 #endif
 }
 
-void store_row(uint column, uint i, uint place, uint bits) { Words(row_address(column, i, place)).at[0] = bits; }
+void store_row(uint column, uint i, uint place, uint bits) { WRITE_ROW(Words, column, row_address(column, i, place), 0) = bits; }
 
 // Four neighbouring rows; only while `tile_wide`.
 uvec4 load_quad(uint column, uint quad) {
   uint format = column_format(column);
   uint row_bytes = column_row_bytes(column);
-  if (row_bytes == 4u) return WordQuads(column_base[column]).at[quad];
+  if (row_bytes == 4u) return READ_ROW(WordQuads, column, column_base[column], quad);
 #ifdef ROWS_OF_WORDS
   return uvec4(0u);
 #else
+  if (column_has(column, column_bits)) {
+    uint bits = load_bits(column, column_base[column] + uint64_t(4u * quad), 4u);
+    return uvec4(bits, bits >> 1, bits >> 2, bits >> 3) & 1u;
+  }
   if (row_bytes == 2u) {
-    uvec2 words = WordPairs(column_base[column]).at[quad];
+    uvec2 words = READ_ROW(WordPairs, column, column_base[column], quad);
     return uvec4(narrow_sample(format, words.x, 0u), narrow_sample(format, words.x, 16u),
                  narrow_sample(format, words.y, 0u), narrow_sample(format, words.y, 16u));
   }
-  uint word = Words(column_base[column]).at[quad];
+  uint word = READ_ROW(Words, column, column_base[column], quad);
   return uvec4(narrow_sample(format, word, 0u), narrow_sample(format, word, 8u), narrow_sample(format, word, 16u),
                narrow_sample(format, word, 24u));
 #endif
 }
 
-void store_quad(uint column, uint quad, uvec4 bits) { WordQuads(column_base[column]).at[quad] = bits; }
+void store_quad(uint column, uint quad, uvec4 bits) { WRITE_ROW(WordQuads, column, column_base[column], quad) = bits; }
 
 // Whether the raw sentinel of a column differs from these (widened) bits.
 bool differs_from_no_data(uint column, uint bits, uint i, uint place) {
@@ -323,7 +365,7 @@ bool differs_from_no_data(uint column, uint bits, uint i, uint place) {
   uint64_t sentinel = column_no_data[column];
   if (column_format(column) == format_float64) {
     uint64_t address = row_address(column, i, place);
-    uint64_t raw = (uint64_t(Words(address).at[1]) << 32) | uint64_t(Words(address).at[0]);
+    uint64_t raw = (uint64_t(READ_ROW(Words, column, address, 1)) << 32) | uint64_t(READ_ROW(Words, column, address, 0));
     return raw != sentinel && ((raw | sentinel) << 1) != uint64_t(0);
   }
   if (bits == uint(sentinel)) return false;
@@ -341,7 +383,7 @@ bool is_observed(uint column, uint bits, uint i, uint place) {
 
 bvec4 are_observed(uint column, uvec4 bits, uint quad) {
   bvec4 there = bvec4(true);
-  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+  UNROLL for (uint k = 0u; k < 4u; ++k) {
     there[k] = differs_from_no_data(column, bits[k], 0u, 0u);
     if (column_has(column, column_finite) && column_is_float(column)) there[k] = there[k] && is_finite_bits(bits[k]);
   }

@@ -24,6 +24,7 @@ TESSERA_CONSTANT(uint, column_validity, 0x2000u);    // the next column holds th
 TESSERA_CONSTANT(uint, column_present, 0x4000u);     // without it the column is not there
 TESSERA_CONSTANT(uint, column_entries, 0x8000u);     // `slot` is the chunk addresses themselves
 TESSERA_CONSTANT(uint, column_one_span, 0x10000u);   // on every column: all rows are one span
+TESSERA_CONSTANT(uint, column_bits, 0x20000u);       // a bit a row, from the least significant of a byte up
 
 // One view as a kernel reaches it.
 struct ColumnRecord {

@@ -136,6 +136,7 @@ void upload_constants(Program& program) {
     pack.constants.emplace_back(index, pack.bytes.size());
     pack.bytes.insert(pack.bytes.end(), constant.begin(), constant.end());
     pack.bytes.resize(aligned(pack.bytes.size(), record_alignment));
+    program.constant_bytes.push_back(constant.size());
     program.statistics.table_bytes += constant.size();
   }
   flush();

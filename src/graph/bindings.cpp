@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/internal.hpp"
+#include "graph/conflicts.hpp"
 #include "graph/layout.hpp"
 #include "graph/reject.hpp"
 
@@ -64,19 +65,33 @@ void require_disjoint_chunks(const Program& program, std::uint32_t import, const
   if (memory.ascending) return;
   const std::vector<MemoryRange> ranges = ranges_of(program, import, binding);
   if (find_overlap(ranges)) {
-    reject(ErrorCode::alias, encode_name, id_of(program, import), "chunks that nodes write do not overlap one another");
+    const UsePlace writer = find_writer(program, import);
+    reject(ErrorCode::alias, writer.operation, writer.port.empty() ? id_of(program, import) : writer.port,
+           "chunks that nodes write do not overlap one another", values_of("import", id_of(program, import)));
   }
+}
+
+/// Names the use that writes, and the other with its import.
+[[noreturn]] void reject_overlap(const Program& program, std::uint32_t left, std::uint32_t right) {
+  Conflict conflict = find_conflict(program, left, right);
+  if (!conflict.left.writes) {
+    std::swap(conflict.left, conflict.right);
+    std::swap(left, right);
+  }
+  const auto place = [](const UsePlace& use) {
+    return (use.port.empty() ? std::string() : use.port + " of ") + use.operation;
+  };
+  reject(ErrorCode::alias, conflict.left.operation,
+         conflict.left.port.empty() ? std::string_view(id_of(program, left)) : std::string_view(conflict.left.port),
+         "memory of two imports overlaps only where nodes read both and write neither",
+         values_of("written import", id_of(program, left), "overlaps import", id_of(program, right),
+                   conflict.right.writes ? "written as" : "read as", place(conflict.right)));
 }
 
 void require_apart(const Program& program, std::uint32_t left, const ImportBinding& left_binding, std::uint32_t right,
                    const ImportBinding& right_binding) {
   const auto found = find_overlap(ranges_of(program, left, left_binding), ranges_of(program, right, right_binding));
-  if (found) {
-    reject(ErrorCode::alias, encode_name, id_of(program, left),
-           "memory of two imports overlaps only where nodes read both and write neither",
-           values_of("overlaps", id_of(program, right), "written",
-                     program.usage[left].written ? id_of(program, left) : id_of(program, right)));
-  }
+  if (found) reject_overlap(program, left, right);
 }
 
 /// Compares an import with all others. Those for which `skip` says so are left out.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/internal.hpp"
+#include "graph/access_tables.hpp"
 #include "graph/arena.hpp"
 #include "graph/bindings.hpp"
 #include "graph/compiled_images.hpp"
@@ -92,6 +93,7 @@ void build(Program& program) {
   plan_arena(program);
   build_pipelines(program);
   upload_constants(program);
+  if (access_is_checked) plan_access_tables(program);
   summarize(program);
 }
 
@@ -127,6 +129,9 @@ CompiledGraph::State::State(std::shared_ptr<const detail::Program> source)
         device_.allocate(program->schedule.scratch_bytes, {.memory = MemoryKind::device, .name = "graph scratch"});
   }
   arena = device_.allocate(program->arena_bytes, {.memory = MemoryKind::device, .name = "graph arguments"});
+  if (detail::access_is_checked) {
+    access_tables = device_.allocate(program->access_bytes, {.memory = MemoryKind::device, .name = "access tables"});
+  }
   pool = std::make_shared<detail::TableVersionPool>(device_);
   defaults_complete = std::all_of(program->defaults.begin(), program->defaults.end(),
                                   [](const detail::ImportBinding& binding) { return binding.bound(); });

@@ -96,6 +96,9 @@ struct Program {
 
   std::vector<Buffer> constant_buffers;
   std::vector<std::uint64_t> constant_addresses;
+  std::vector<std::uint64_t> constant_bytes;
+  std::vector<std::uint64_t> access_offsets;  ///< of access tables, per dispatch; where accesses are checked
+  std::uint64_t access_bytes = 0;
   std::vector<VkPipeline> pipelines;              ///< per dispatch
   std::vector<std::uint32_t> image_dispatches;    ///< dispatches of kernels on images
   std::vector<ImageDescription> physical_images;  ///< that transients share
@@ -142,6 +145,7 @@ struct CompiledGraph::State {
   std::shared_ptr<const detail::Program> program;
   Buffer arena;
   Buffer scratch;
+  Buffer access_tables;  ///< where accesses are checked
   std::vector<std::uint64_t> default_block;
   std::vector<std::shared_ptr<const detail::TableVersion>> external;  ///< default versions, per external table
   std::shared_ptr<detail::TableVersionPool> pool;

@@ -9,7 +9,7 @@ layout(constant_id = 1) const uint quads = 1u;  // 16-byte accesses where addres
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { CopyWordsRecord at; };
 
 void main() {
-  const CopyWordsRecord record = Record(push.record).at;
+  const CopyWordsRecord record = Record(push.arguments).at;
   const uint64_t begin = uint64_t(workgroup_index()) * uint64_t(words_per_workgroup);
   if (begin >= record.count) return;
   const uint64_t source = slot_address(record.source) + begin * uint64_t(4);
@@ -21,11 +21,11 @@ void main() {
   if (quads != 0u && ((source | target) & uint64_t(15)) == uint64_t(0)) {
     const uint whole = words / 4u;
     if (whole == step) {
-      WordQuads(target).at[gl_LocalInvocationID.x] = WordQuads(source).at[gl_LocalInvocationID.x];
+      WRITE_AT(WordQuads, target, gl_LocalInvocationID.x) = READ_AT(WordQuads, source, gl_LocalInvocationID.x);
     } else {
-      for (uint i = gl_LocalInvocationID.x; i < whole; i += step) WordQuads(target).at[i] = WordQuads(source).at[i];
+      for (uint i = gl_LocalInvocationID.x; i < whole; i += step) WRITE_AT(WordQuads, target, i) = READ_AT(WordQuads, source, i);
     }
     done = whole * 4u;
   }
-  for (uint i = done + gl_LocalInvocationID.x; i < words; i += step) Words(target).at[i] = Words(source).at[i];
+  for (uint i = done + gl_LocalInvocationID.x; i < words; i += step) WRITE_AT(Words, target, i) = READ_AT(Words, source, i);
 }

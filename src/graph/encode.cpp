@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "device/internal.hpp"
+#include "graph/access_tables.hpp"
 #include "graph/arena.hpp"
 #include "graph/bindings.hpp"
 #include "graph/compiled_images.hpp"
@@ -43,6 +44,7 @@ class EncodingRun {
   void retain_bindings();
   void record();
   void record_binding_block();
+  void record_access_tables();
   void record_segments();
   void record_inline();
   void record_commands(NodeRecorder& recorder, std::uint32_t first, std::uint32_t last);
@@ -220,10 +222,22 @@ void EncodingRun::record_binding_block() {
                                 std::min(largest_update_bytes, bytes - offset),
                                 reinterpret_cast<const std::byte*>(block_->data()) + offset);
   }
-  if (bytes > 0) {
+  if (access_is_checked) record_access_tables();
+  if (bytes > 0 || access_is_checked) {
     encoder_.barrier(VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT,
                      VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_READ_BIT);
   }
+}
+
+void EncodingRun::record_access_tables() {
+  const std::uint64_t bytes = program_.access_bytes;
+  if (bytes == 0) return;
+  Buffer staging = encoder_.staging(bytes);
+  write_access_tables(graph_, bindings_, *block_, staging.mapped().data());
+  const BufferState& source = *staging.state();
+  const BufferState& target = *graph_.access_tables.state();
+  const VkBufferCopy region{.srcOffset = source.offset, .dstOffset = target.offset, .size = bytes};
+  encoder_.device()->functions().vkCmdCopyBuffer(commands_, source.buffer, target.buffer, 1, &region);
 }
 
 void EncodingRun::record_segments() {

@@ -9,7 +9,7 @@ layout(constant_id = 1) const uint quads = 1u;  // 16-byte accesses where addres
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { FillWordsRecord at; };
 
 void main() {
-  const FillWordsRecord record = Record(push.record).at;
+  const FillWordsRecord record = Record(push.arguments).at;
   const uint64_t begin = uint64_t(workgroup_index()) * uint64_t(words_per_workgroup);
   if (begin >= record.count) return;
   const uint64_t target = slot_address(record.target) + begin * uint64_t(4);
@@ -19,8 +19,8 @@ void main() {
   uint done = 0u;
   if (quads != 0u && (target & uint64_t(15)) == uint64_t(0)) {
     const uint whole = words / 4u;
-    for (uint i = gl_LocalInvocationID.x; i < whole; i += step) WordQuads(target).at[i] = uvec4(record.word);
+    for (uint i = gl_LocalInvocationID.x; i < whole; i += step) WRITE_AT(WordQuads, target, i) = uvec4(record.word);
     done = whole * 4u;
   }
-  for (uint i = done + gl_LocalInvocationID.x; i < words; i += step) Words(target).at[i] = record.word;
+  for (uint i = done + gl_LocalInvocationID.x; i < words; i += step) WRITE_AT(Words, target, i) = record.word;
 }

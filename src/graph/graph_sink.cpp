@@ -119,6 +119,10 @@ void GraphSink::dispatch(Dispatch dispatch) {
   graph_.nodes.push_back(std::move(node));
 }
 
+void GraphSink::describe_operands(std::vector<OperandUse> operands) {
+  graph_.operations.push_back({.path = path_, .operands = std::move(operands)});
+}
+
 /// Ties a dispatch to the enclosing condition.
 void GraphSink::gate(GraphDispatch& entry) {
   if (entry.dispatch.gating == Gating::by_operation) {
@@ -127,6 +131,8 @@ void GraphSink::gate(GraphDispatch& entry) {
                           .end = body_->word.byte_offset + 4,
                           .access = Access::read,
                           .stage = Stage::compute});
+    entry.dispatch.buffer_uses.push_back(
+        {.buffer = body_->word.buffer, .offset = body_->word.byte_offset, .bytes = 4, .access = Access::read});
     return;
   }
   const std::uint64_t offset = body_->geometry.size() * sizeof(body_->geometry.front());

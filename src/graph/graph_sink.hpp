@@ -31,6 +31,7 @@ class GraphSink final : public NodeSink {
   TableReference table(const VectorView& view) override;
   std::optional<DataView> condition() const override;
   void dispatch(Dispatch dispatch) override;
+  void describe_operands(std::vector<OperandUse> operands) override;
   void add(const Operation& operation, std::string_view name) override;
 
   // for containers

@@ -55,6 +55,7 @@ Graph::State::Checkpoint Graph::State::checkpoint() const noexcept {
           .dispatches = dispatches.size(),
           .customs = customs.size(),
           .nodes = nodes.size(),
+          .operations = operations.size(),
           .host_scopes = host_scopes.size(),
           .images = images.size(),
           .renders = renders.size(),
@@ -77,6 +78,7 @@ void Graph::State::roll_back(const Checkpoint& checkpoint) {
   dispatches.resize(checkpoint.dispatches);
   customs.resize(checkpoint.customs);
   nodes.resize(checkpoint.nodes);
+  operations.resize(checkpoint.operations);
   host_scopes.resize(checkpoint.host_scopes);
   images.resize(checkpoint.images);
   renders.resize(checkpoint.renders);

@@ -148,6 +148,12 @@ class NodeNames {
   std::vector<std::string> journal_;
 };
 
+/// An operation's operands by port, for errors that name them.
+struct GraphOperation {
+  std::string path;  ///< begins the ids of its nodes
+  std::vector<OperandUse> operands;
+};
+
 /// What declarations made. Moves from the graph into the program that is compiled from it.
 struct GraphParts {
   std::vector<GraphResource> resources;
@@ -157,6 +163,7 @@ struct GraphParts {
   std::vector<GraphDispatch> dispatches;
   std::vector<GraphCustomNode> customs;
   std::vector<GraphNode> nodes;
+  std::vector<GraphOperation> operations;
   std::vector<HostScope> host_scopes;
   std::vector<ImageDescription> images;
   std::vector<GraphRenderNode> renders;
@@ -184,6 +191,7 @@ struct Graph::State : detail::GraphParts {
     std::size_t dispatches = 0;
     std::size_t customs = 0;
     std::size_t nodes = 0;
+    std::size_t operations = 0;
     std::size_t host_scopes = 0;
     std::size_t images = 0;
     std::size_t renders = 0;

@@ -76,6 +76,12 @@ struct ViewUse {
   VectorView view;
   Access access = Access::read;
 };
+/// What fills a port of an operation.
+struct OperandUse {
+  std::string port;
+  VectorView view;
+  Access access = Access::read;
+};
 /// Bytes of a buffer that a node touches.
 struct BufferUse {
   GraphBuffer buffer;
@@ -142,6 +148,8 @@ class NodeSink {
   /// The word that says whether the enclosing body runs; none outside conditions.
   virtual std::optional<DataView> condition() const = 0;
   virtual void dispatch(Dispatch dispatch) = 0;
+  /// The operands of the operation that is being lowered, for errors that name them.
+  virtual void describe_operands(std::vector<OperandUse> operands) = 0;
   /// Lowers another operation in place, under a name of its own.
   virtual void add(const Operation& operation, std::string_view name) = 0;
 };

@@ -1,8 +1,10 @@
 #include "graph/recording.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "device/testing.hpp"
 #include "graph/compiled_images.hpp"
 
 namespace tessera::detail {
@@ -67,14 +69,16 @@ void NodeRecorder::dispatch(std::uint32_t index) {
     functions_.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     bound_ = pipeline;
   }
-  const std::uint64_t record = graph_.arena.state()->address + program.record_offsets[index];
+  std::array<std::uint64_t, 2> addresses{graph_.arena.state()->address + program.record_offsets[index], 0};
+  if (access_is_checked) addresses[1] = graph_.access_tables.state()->address + program.access_offsets[index];
   VkPipelineLayout layout = program.device.state()->pipeline_layout();
   if (!dispatch.dispatch.image_uses.empty()) {
     layout = program.device.state()->image_kernels().pipeline_layout();
     functions_.vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1,
                                        &memory_.image_sets[index], 0, nullptr);
   }
-  functions_.vkCmdPushConstants(commands_, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(record), &record);
+  functions_.vkCmdPushConstants(commands_, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, access_is_checked ? 16 : 8,
+                                addresses.data());
   if (dispatch.indirect) {
     const BufferState& scratch = *graph_.scratch.state();
     const std::uint64_t placement = program.schedule.placement[dispatch.indirect->resource].value_or(0);

@@ -64,6 +64,8 @@ class CopyLowering final : public Lowering {
     dispatch.arguments = std::move(arguments);
     dispatch.view_uses = {{.view = source, .access = Access::read}, {.view = target, .access = Access::write}};
     dispatch.workload.read_bytes = node_.bytes;
+    sink.describe_operands({{.port = "source", .view = source, .access = Access::read},
+                            {.port = "target", .view = target, .access = Access::write}});
     sink.dispatch(std::move(dispatch));
   }
 
@@ -85,6 +87,7 @@ class FillLowering final : public Lowering {
     Dispatch dispatch = word_dispatch(sink, "fill_words", record.count, name());
     dispatch.arguments = std::move(arguments);
     dispatch.view_uses = {{.view = target, .access = Access::write}};
+    sink.describe_operands({{.port = "target", .view = target, .access = Access::write}});
     sink.dispatch(std::move(dispatch));
   }
 

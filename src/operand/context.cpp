@@ -16,10 +16,15 @@ VectorView resolve(const Rows& rows, NodeSink& sink) {
 Input resolve(const Source& source, NodeSink& sink) {
   Input input{.values = resolve(source.rows(), sink),
               .validity = std::nullopt,
+              .validity_bits = nullptr,
               .no_data = source.no_data(),
               .calibration = source.calibration(),
               .observations = source.observations()};
-  if (source.validity()) input.validity = resolve(source.validity()->rows, sink);
+  if (const auto& validity = source.validity()) {
+    input.validity = resolve(validity->rows, sink);
+    if (validity->kind == ValidityKind::bit)
+      input.validity_bits = std::make_shared<const std::vector<BitRange>>(validity->bits);
+  }
   return input;
 }
 

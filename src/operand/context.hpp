@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@ namespace tessera::detail {
 struct Input {
   VectorView values;
   std::optional<VectorView> validity;
+  std::shared_ptr<const std::vector<BitRange>> validity_bits;  ///< of a bit mask, per chunk of `validity`
   std::optional<RawNoData> no_data;
   std::optional<Calibration> calibration;
   bool observations = false;
@@ -47,6 +49,10 @@ class TESSERA_EXPORT OperationContext {
   template <class Visitor>
   void for_each_input(const Visitor& visit) const {
     for (const auto& [name, input] : inputs_) visit(name, input);
+  }
+  template <class Visitor>
+  void for_each_output(const Visitor& visit) const {
+    for (const auto& [name, output] : outputs_) visit(name, output);
   }
   const VectorView& output(std::string_view port) const;
   const VectorView* optional_output(std::string_view port) const noexcept;

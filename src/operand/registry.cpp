@@ -54,6 +54,20 @@ class Registry {
   std::vector<const OperationDescription*> descriptions_;
 };
 
+/// All operands by port; a source's validity is `<port>.validity`.
+std::vector<OperandUse> operands_of(const OperationContext& context) {
+  std::vector<OperandUse> operands;
+  context.for_each_input([&](std::string_view port, const Input& input) {
+    operands.push_back({.port = std::string(port), .view = input.values, .access = Access::read});
+    if (input.validity)
+      operands.push_back({.port = std::string(port) + ".validity", .view = *input.validity, .access = Access::read});
+  });
+  context.for_each_output([&](std::string_view port, const VectorView& output) {
+    operands.push_back({.port = std::string(port), .view = output, .access = Access::write});
+  });
+  return operands;
+}
+
 class RequestLowering final : public Lowering {
  public:
   RequestLowering(Request request, const OperationImplementation& implementation)
@@ -66,6 +80,7 @@ class RequestLowering final : public Lowering {
     const OperationContext context(implementation_->description(), request_, sink);
     validate_request(context, request_);
     implementation_->validate(context);
+    sink.describe_operands(operands_of(context));
     implementation_->record(context);
   }
 

@@ -74,6 +74,10 @@ ColumnList& ColumnList::input(const Input* input, ValueDomain domain) {
   if (input->validity) column.flags |= column_validity;
   columns_.push_back(column);
   columns_.push_back(input->validity ? plain_column(*input->validity, Access::read) : Column{});
+  if (input->validity_bits) {
+    columns_.back().bits = input->validity_bits;
+    columns_.back().flags |= column_bits;
+  }
   return *this;
 }
 
@@ -117,10 +121,10 @@ RowDomain::RowDomain(const OperationContext& context, const ColumnList& columns,
 }
 
 void RowDomain::build_spans(const OperationContext& context) {
-  std::vector<std::optional<VectorView>> views;
+  std::vector<SpanView> views;
   bool uniform = true;
   for (const Column& column : columns_) {
-    views.push_back(column.view);
+    views.push_back({.view = column.view, .bits = column.bits});
     uniform = uniform && (column.flags & column_strides) == 0;
   }
   const SpanTable table = make_spans(rows_, views, operation_);
@@ -288,8 +292,9 @@ Dispatch RowDomain::dispatch(std::string_view name, std::string module, std::siz
   for (const Column& column : columns_) {
     if (!column.view) continue;
     const VectorView& view = *column.view;
-    dispatch.view_uses.push_back({VectorView(view.chunk_list(), view.first_row(), rows_, std::nullopt), column.access});
-    const std::uint64_t bytes = rows_ * size_of(view.format());
+    const std::uint64_t units = column.bits ? view.length() : rows_;  // of the view: bytes where a row is a bit
+    dispatch.view_uses.push_back({VectorView(view.chunk_list(), view.first_row(), units, std::nullopt), column.access});
+    const std::uint64_t bytes = units * size_of(view.format());
     if (column.access != Access::write) dispatch.workload.read_bytes += bytes;
     if (column.access != Access::read) dispatch.workload.write_bytes += bytes;
   }

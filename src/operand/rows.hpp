@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,13 +17,17 @@ namespace tessera::detail {
 /// Boundaries of several columns intersected: in a span every column stays inside one chunk.
 struct SpanTable {
   std::vector<std::uint64_t> first_row;   ///< per span, and the total
-  std::vector<std::uint32_t> placements;  ///< per column, per span: chunk, row in chunk
+  std::vector<std::uint32_t> placements;  ///< per column, per span: chunk, row in chunk (or bit of it)
   std::uint32_t spans = 0;
+};
+/// A view whose chunk borders cut rows; with `bits` one of bytes that hold a bit a row. Absent operands have none.
+struct SpanView {
+  std::optional<VectorView> view;
+  std::shared_ptr<const std::vector<BitRange>> bits;
 };
 /// Cuts `rows` rows at every chunk border of any view. Empty chunks cost nothing; an absent view has placements of 0.
 /// Throws `limit_exceeded` beyond 2^32 - 1 spans.
-TESSERA_EXPORT SpanTable make_spans(std::uint64_t rows, const std::vector<std::optional<VectorView>>& views,
-                                    std::string_view operation);
+TESSERA_EXPORT SpanTable make_spans(std::uint64_t rows, const std::vector<SpanView>& views, std::string_view operation);
 
 /// How an operation's kernels cut rows; numbers per kind of device.
 struct RowTuning {
@@ -41,6 +46,7 @@ TESSERA_EXPORT RowTuning default_row_tuning(const Device& device) noexcept;
 /// One column of a kernel: a view and how its rows are read; without a view an optional operand that is absent.
 struct Column {
   std::optional<VectorView> view;
+  std::shared_ptr<const std::vector<BitRange>> bits;  ///< a bit a row: where they are, per chunk of the view's bytes
   Access access = Access::read;
   std::uint32_t flags = 0;
   RawNoData no_data{};

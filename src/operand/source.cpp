@@ -1,5 +1,7 @@
 #include <tessera/operand/source.hpp>
 
+#include <utility>
+
 namespace tessera {
 namespace {
 
@@ -11,6 +13,20 @@ std::uint64_t length_of_rows(const Rows& rows) noexcept {
 }
 
 }  // namespace
+
+Validity bit_validity(const std::vector<BitChunk>& chunks) {
+  std::vector<Chunk> bytes;
+  std::vector<BitRange> bits;
+  for (const BitChunk& chunk : chunks) {
+    const std::uint64_t first_bit = chunk.bit_offset % 8;
+    const std::uint64_t whole = chunk.length / 8;
+    const std::uint64_t rest = (chunk.length % 8 + first_bit + 7) / 8;
+    bytes.push_back(
+        {.buffer = chunk.buffer, .byte_offset = chunk.bit_offset / 8, .length = chunk.length == 0 ? 0 : whole + rest});
+    bits.push_back({.first_bit = chunk.length == 0 ? 0 : first_bit, .length = chunk.length});
+  }
+  return {.rows = Vector(Format::uint8, std::move(bytes)), .kind = ValidityKind::bit, .bits = std::move(bits)};
+}
 
 Source Source::with_validity(Validity validity) const {
   Source result = as_observations();

@@ -151,6 +151,7 @@ class Validation {
                       std::to_string(input.calibration->scale) + ", " + std::to_string(input.calibration->offset));
     if (!input.validity) return;
     check_ownership(*input.validity, operand.port->name);
+    if (input.validity_bits) return check_bits(operand, *input.validity, *input.validity_bits);
     const Format format = input.validity->format();
     if (format != Format::uint32 && format != Format::uint8)
       context_.reject(ErrorCode::format_mismatch, operand.port->name, "has a validity of uint32 words or uint8 bytes",
@@ -158,6 +159,36 @@ class Validation {
     if (input.validity->length() != input.length())
       context_.reject(ErrorCode::length_mismatch, operand.port->name, "has a validity as long as its values",
                       std::to_string(input.validity->length()) + " and " + std::to_string(input.length()));
+  }
+
+  void check_bits(const Operand& operand, const VectorView& bytes, const std::vector<BitRange>& bits) const {
+    const auto expect = [&](bool good, ErrorCode code, const char* rule, const std::string& values) {
+      if (!good) context_.reject(code, operand.port->name, rule, values);
+    };
+    const ChunkList& list = *bytes.chunk_list();
+    expect(bytes.format() == Format::uint8, ErrorCode::format_mismatch, "has a bit mask of uint8 bytes",
+           std::string(name_of(bytes.format())));
+    expect(!bytes.count(), ErrorCode::unsupported_operation, "has a bit mask without a length of its own", {});
+    expect(bytes.first_row() == 0 && bytes.length() == list.first_row.back(), ErrorCode::layout_mismatch,
+           "has a bit mask of whole chunks", std::to_string(bytes.length()) + " bytes of a longer list");
+    expect(bits.size() == list.chunks.size(), ErrorCode::length_mismatch,
+           "has a bit mask with one range of bits per chunk",
+           std::to_string(bits.size()) + " and " + std::to_string(list.chunks.size()));
+    std::uint64_t rows = 0;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      const GraphChunk& chunk = list.chunks[i];
+      const std::string values = "bits " + std::to_string(bits[i].first_bit) + " and " +
+                                 std::to_string(bits[i].length) + " more, " + std::to_string(chunk.length) + " bytes";
+      expect(chunk.length < 2 || chunk.byte_stride == 1, ErrorCode::layout_mismatch, "has a packed bit mask", values);
+      const std::uint64_t room = 8 * chunk.length;
+      expect(bits[i].first_bit <= room && bits[i].length <= room - bits[i].first_bit, ErrorCode::range_out_of_bounds,
+             "has a bit mask whose bits stay inside their chunks", values);
+      expect(bits[i].first_bit + bits[i].length <= 0xffffffffU, ErrorCode::limit_exceeded,
+             "has a bit mask of fewer than 2^32 bits a chunk", values);
+      rows += bits[i].length;
+    }
+    expect(rows == operand.view->length(), ErrorCode::length_mismatch, "has a validity as long as its values",
+           std::to_string(rows) + " and " + std::to_string(operand.view->length()));
   }
 
   void check_aliases() const {

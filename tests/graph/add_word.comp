@@ -12,7 +12,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 
 void main() {
   if (gl_GlobalInvocationID.x != 0u) return;
-  const AddWordRecord record = Record(push.record).at;
+  const AddWordRecord record = Record(push.arguments).at;
   const uint64_t address = slot_address(record.target);
-  Words(address).at[0] = Words(address).at[0] + record.summand;
+  WRITE_AT(Words, address, 0) = READ_AT(Words, address, 0) + record.summand;
 }

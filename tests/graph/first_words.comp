@@ -12,9 +12,9 @@ struct FirstWordsRecord {
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { FirstWordsRecord at; };
 
 void main() {
-  const FirstWordsRecord record = Record(push.record).at;
+  const FirstWordsRecord record = Record(push.arguments).at;
   const uint index = workgroup_index() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
   if (index >= record.count) return;
-  const uint64_t chunk = Longs(Longs(record.source).at[0]).at[index];
-  Words(slot_address(record.target)).at[index] = chunk == uint64_t(0) ? 0u : Words(chunk).at[0];
+  const uint64_t chunk = READ_AT(Longs, READ_AT(Longs, record.source, 0), index);
+  WRITE_AT(Words, slot_address(record.target), index) = chunk == uint64_t(0) ? 0u : READ_AT(Words, chunk, 0);
 }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "device/testing.hpp"
+
 namespace tessera::test {
 namespace {
 
@@ -66,6 +68,8 @@ std::vector<std::string> MessageLog::take_all() {
 void DeviceFixture::TearDown() {
   if (shared_device()) {
     if (!shared_device()->lost()) shared_device()->wait_idle();
+    const detail::AccessFaults faults = detail::take_access_faults(*shared_device()->state());
+    EXPECT_EQ(faults.count, 0U) << faults.first;
   }
   fail_on_problems();
 }

@@ -31,7 +31,8 @@ class MessageLog {
 };
 
 /// Tests on the device that TESSERA_DEVICE names, or on the default one. The device is opened once per process, with
-/// core and synchronization validation where the layer is installed. Any warning or error it reports fails the test.
+/// core and synchronization validation where the layer is installed. Any warning or error it reports fails the test,
+/// and so does an access of a kernel outside declared memory, in builds that check accesses.
 class DeviceFixture : public ::testing::Test {
  protected:
   void TearDown() override;

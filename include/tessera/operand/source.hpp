@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include <tessera/export.hpp>
 #include <tessera/graph/graph.hpp>
@@ -18,13 +19,37 @@ using Rows = std::variant<VectorView, Vector>;
 enum class ValidityKind : std::uint8_t {
   word,  ///< one uint32 per row (Format::uint32), 0 = missing
   byte,  ///< one byte per row (Format::uint8), 0 = missing
+  bit,   ///< one bit per row, in bytes (Format::uint8) from the least significant bit up, 0 = missing; as Arrow has it
+};
+
+/// Where the rows of one chunk of a bit mask are: bits `[first_bit, first_bit + length)` of the chunk's bytes.
+struct BitRange {
+  std::uint64_t first_bit = 0;
+  std::uint64_t length = 0;
+  friend bool operator==(const BitRange&, const BitRange&) noexcept = default;
 };
 
 /// Which rows hold an observation. As long as the values it belongs to; chunk borders may differ.
+///
+/// A bit mask's `rows` are its bytes, packed, chunk by chunk and whole (no slice of a longer list), and `bits` has one
+/// entry per chunk. Bits before and behind a chunk's rows may hold anything. Rebinding replaces the bytes; where the
+/// rows are in them is part of the compiled graph.
 struct Validity {
   Rows rows;
   ValidityKind kind = ValidityKind::word;
+  std::vector<BitRange> bits = {};  ///< for `ValidityKind::bit`
 };
+
+/// One chunk of a bit mask in device memory, which may begin at any bit.
+struct BitChunk {
+  Buffer buffer{};
+  std::uint64_t bit_offset = 0;  ///< of the first row's bit, from the buffer's begin
+  std::uint64_t length = 0;      ///< rows; 0 is legal and keeps its place
+};
+
+/// A bit mask over chunks. Throws as `Vector`: `range_out_of_bounds` (a chunk leaves its buffer), `foreign_device`,
+/// `limit_exceeded` (a chunk of 2^32 bytes or more).
+TESSERA_EXPORT Validity bit_validity(const std::vector<BitChunk>& chunks);
 
 /// Calibrated value = raw * scale + offset, in float32. Both finite.
 struct Calibration {

@@ -9,7 +9,7 @@
 #include "ops/aggregation/aggregate_record.h"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { AggregateRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 #define COLUMNS 3
 #include "rows.glsl"
 #include "sum_state.h"
@@ -127,7 +127,7 @@ uint largest_of(uvec4 values[4]) {
 
 uint farthest_place(uvec4 bits[4]) {
   uvec4 places[4];
-  [[unroll]] for (uint k = 0u; k < 4u; ++k) places[k] = ((bits[k] << 1) >> 24) - uint(window);
+  UNROLL for (uint k = 0u; k < 4u; ++k) places[k] = ((bits[k] << 1) >> 24) - uint(window);
   return largest_of(places);
 }
 
@@ -184,8 +184,8 @@ uint counted_bits(uint bits, bool there) {
 void load_turn(uint turn, out uvec4 bits[4]) {
   if (quads()) {
     uvec4 raw[4];
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) raw[k] = load_quad(values, gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x);
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    UNROLL for (uint k = 0u; k < 4u; ++k) raw[k] = load_quad(values, gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x);
+    UNROLL for (uint k = 0u; k < 4u; ++k) {
       uint quad = gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x;
       bvec4 there = bvec4(true);
       if (may_miss(values)) there = are_observed(values, raw[k], quad);
@@ -194,12 +194,12 @@ void load_turn(uint turn, out uvec4 bits[4]) {
         there = bvec4(there.x && selected.x != 0u, there.y && selected.y != 0u, there.z && selected.z != 0u,
                       there.w && selected.w != 0u);
       }
-      [[unroll]] for (uint j = 0u; j < 4u; ++j) bits[k][j] = counted_bits(value_bits(raw[k][j]), there[j]);
+      UNROLL for (uint j = 0u; j < 4u; ++j) bits[k][j] = counted_bits(value_bits(raw[k][j]), there[j]);
     }
   } else {
     bvec4 there[4];
-    [[unroll]] for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = load_value(row_of(turn, k), there[k / 4u][k % 4u]);
-    [[unroll]] for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = counted_bits(bits[k / 4u][k % 4u], there[k / 4u][k % 4u]);
+    UNROLL for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = load_value(row_of(turn, k), there[k / 4u][k % 4u]);
+    UNROLL for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = counted_bits(bits[k / 4u][k % 4u], there[k / 4u][k % 4u]);
   }
 }
 
@@ -216,7 +216,7 @@ void add_outside(uint turn) {
 
 void add_turn(uint turn, uvec4 bits[4]) {
   if (wants(aggregate_fast)) {
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    UNROLL for (uint k = 0u; k < 4u; ++k) {
       vec4 value = uintBitsToFloat(bits[k]);
       fast_sum += (value.x + value.y) + (value.z + value.w);
     }
@@ -228,15 +228,15 @@ void add_turn(uint turn, uvec4 bits[4]) {
   bool all_inside = subgroupAll(farthest_place(bits) <= window_span);
   if (!all_inside) {
     uvec4 doubled[4];
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) doubled[k] = bits[k] << 1;
+    UNROLL for (uint k = 0u; k < 4u; ++k) doubled[k] = bits[k] << 1;
     move_window(largest_of(doubled));
     all_inside = subgroupAll(farthest_place(bits) <= window_span);
   }
   if (all_inside) {
-    [[unroll]] for (uint k = 0u; k < 16u; ++k) add_at_place(bits[k / 4u][k % 4u], 1 << place_of(bits[k / 4u][k % 4u]));
+    UNROLL for (uint k = 0u; k < 16u; ++k) add_at_place(bits[k / 4u][k % 4u], 1 << place_of(bits[k / 4u][k % 4u]));
   } else {
     bool any_outside = false;
-    [[unroll]] for (uint k = 0u; k < 16u; ++k) {
+    UNROLL for (uint k = 0u; k < 16u; ++k) {
       uint value = bits[k / 4u][k % 4u];
       bool inside = place_of(value) <= window_span;
       add_at_place(value, inside ? 1 << place_of(value) : 0);
@@ -245,13 +245,13 @@ void add_turn(uint turn, uvec4 bits[4]) {
     if (any_outside) add_outside(turn);
   }
   if (wants(aggregate_squares)) {
-    [[unroll]] for (uint k = 0u; k < 16u; ++k) add_square_at_place(bits[k / 4u][k % 4u], place_of(bits[k / 4u][k % 4u]));
+    UNROLL for (uint k = 0u; k < 16u; ++k) add_square_at_place(bits[k / 4u][k % 4u], place_of(bits[k / 4u][k % 4u]));
   }
 }
 #else
 void add_turn(uint turn, uvec4 bits[4]) {
-  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+  UNROLL for (uint k = 0u; k < 4u; ++k) {
+    UNROLL for (uint j = 0u; j < 4u; ++j) {
       int64_t value = int64_t(COMPUTE_TYPE(bits[k][j]));
       sum += value;
       if (!wants(aggregate_squares)) continue;
@@ -300,7 +300,7 @@ void flush_invocations() {
 // Digits to limbs with their carries. `target` is the partial's flag word, the limbs follow.
 void write_limbs(bool of_squares, uint64_t partial, uint target) {
   int64_t carry = int64_t(0);
-  Words(partial).at[target] = shared_flags;
+  WRITE_AT(Words, partial, target) = shared_flags;
   for (uint limb = 0u; limb < digit_count / 4u; ++limb) {
     uint bits = 0u;
     for (uint k = 0u; k < 4u; ++k) {
@@ -308,17 +308,17 @@ void write_limbs(bool of_squares, uint64_t partial, uint target) {
       bits |= (uint(carry) & 255u) << (8u * k);
       carry >>= 8;
     }
-    Words(partial).at[target + 1u + limb] = bits;
+    WRITE_AT(Words, partial, target + 1u + limb) = bits;
   }
 }
 
 void write_partial() {
   uint words = wants(aggregate_squares) ? partial_words_with_squares : partial_words;
   uint64_t partial = record.partials + uint64_t(workgroup_index()) * uint64_t(4u * words);
-  Words(partial).at[partial_count] = shared_count;
-  Words(partial).at[partial_count + 1u] = 0u;
-  Words(partial).at[partial_smallest] = shared_smallest;
-  Words(partial).at[partial_largest] = shared_largest;
+  WRITE_AT(Words, partial, partial_count) = shared_count;
+  WRITE_AT(Words, partial, partial_count + 1u) = 0u;
+  WRITE_AT(Words, partial, partial_smallest) = shared_smallest;
+  WRITE_AT(Words, partial, partial_largest) = shared_largest;
   write_limbs(false, partial, partial_sum);
   if (wants(aggregate_squares)) write_limbs(true, partial, partial_squares);
 }

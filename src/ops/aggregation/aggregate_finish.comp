@@ -6,8 +6,9 @@
 #include "sum_state.h"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { AggregateFinishRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer SumStates { SumStateRecord at; };
+#define SumStates_bytes 96u
 
 const uint format_uint32 = 0u, format_sint32 = 1u, format_float32 = 2u, format_uint64 = 9u, format_sint64 = 10u,
            format_float64 = 11u;
@@ -18,7 +19,7 @@ shared uint shared_smallest, shared_largest, shared_flags;
 
 uint partial_total() {
   if (record.latched == uint64_t(0)) return record.partial_groups;
-  return min(Words(record.latched).at[2], record.largest_groups);
+  return min(READ_AT(Words, record.latched, 2), record.largest_groups);
 }
 
 bool is_limb(uint word) {
@@ -35,9 +36,9 @@ void merge_partials(uint words) {
   // Four loads are under way at a time; a partial beyond the last is the last one again, without weight.
   for (uint partial = first; partial < partial_total(); partial += 4u * per_turn) {
     uint values[4];
-    [[unroll]] for (uint k = 0u; k < 4u; ++k)
-      values[k] = Words(record.partials).at[min(partial + k * per_turn, partial_total() - 1u) * words + word];
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    UNROLL for (uint k = 0u; k < 4u; ++k)
+      values[k] = READ_AT(Words, record.partials, min(partial + k * per_turn, partial_total() - 1u) * words + word);
+    UNROLL for (uint k = 0u; k < 4u; ++k) {
       total += partial + k * per_turn < partial_total() ? uint64_t(values[k]) : uint64_t(0);
       flags |= values[k];
       smallest = min(smallest, values[k]);
@@ -80,19 +81,19 @@ uint value_of_order(uint key) {
 uint extreme(uint key) { return shared_smallest > shared_largest ? 0u : value_of_order(key); }
 
 void write_long(uint64_t address, uint64_t value) {
-  Words(address).at[0] = uint(value);
-  Words(address).at[1] = uint(value >> 32);
+  WRITE_AT(Words, address, 0) = uint(value);
+  WRITE_AT(Words, address, 1) = uint(value >> 32);
 }
 
-void write_state(uint64_t address, SumStateRecord state) { SumStates(address).at = state; }
+void write_state(uint64_t address, SumStateRecord state) { WRITE_OF(SumStates, address) = state; }
 
 void write_sum(uint64_t address, uint format, SumStateRecord state) {
   if (format == format_uint64 || format == format_sint64)
     write_long(address, sum_state_to_integer(state));
   else if (format == format_uint32 || format == format_sint32)
-    Words(address).at[0] = uint(sum_state_to_integer(state));
+    WRITE_AT(Words, address, 0) = uint(sum_state_to_integer(state));
   else if (format == format_float32)
-    Words(address).at[0] = sum_state_to_float32(state);
+    WRITE_AT(Words, address, 0) = sum_state_to_float32(state);
   else if (format == format_float64)
     write_long(address, sum_state_to_float64(state));
   else
@@ -131,7 +132,7 @@ void write_mean(uint64_t address, uint format, SumStateRecord state) {
   magnitude.negative = negative ? 1u : 0u;
   if (rest != uint64_t(0)) magnitude.sticky = 1u;
   if (format == format_float32)
-    Words(address).at[0] = uint(sum_encode(magnitude, state.flags, 23, 8));
+    WRITE_AT(Words, address, 0) = uint(sum_encode(magnitude, state.flags, 23, 8));
   else
     write_long(address, sum_encode(magnitude, state.flags, 52, 11));
 }
@@ -141,7 +142,7 @@ void write_count(uint64_t address, uint format) {
   if (format == format_uint64)
     write_long(address, count);
   else
-    Words(address).at[0] = uint(count);
+    WRITE_AT(Words, address, 0) = uint(count);
 }
 
 void write_result(uint index) {
@@ -150,11 +151,11 @@ void write_result(uint index) {
   uint64_t address = slot_address(result.slot) + result.byte_offset;
   if (result.kind == result_sum) write_sum(address, result.format, merged_state(partial_sum + 1u));
   if (result.kind == result_squares) write_sum(address, result.format, merged_state(partial_squares + 1u));
-  if (result.kind == result_minimum) Words(address).at[0] = extreme(shared_smallest);
-  if (result.kind == result_maximum) Words(address).at[0] = extreme(shared_largest);
+  if (result.kind == result_minimum) WRITE_AT(Words, address, 0) = extreme(shared_smallest);
+  if (result.kind == result_maximum) WRITE_AT(Words, address, 0) = extreme(shared_largest);
   if (result.kind == result_extent) {
-    Words(address).at[0] = extreme(shared_smallest);
-    Words(address).at[1] = extreme(shared_largest);
+    WRITE_AT(Words, address, 0) = extreme(shared_smallest);
+    WRITE_AT(Words, address, 1) = extreme(shared_largest);
   }
   if (result.kind == result_count) write_count(address, result.format);
   if (result.kind == result_mean) write_mean(address, result.format, merged_state(partial_sum + 1u));

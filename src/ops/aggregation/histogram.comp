@@ -6,7 +6,7 @@
 #include "ops/aggregation/histogram_record.h"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { HistogramRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 #define COLUMNS 3
 #include "rows.glsl"
 
@@ -20,6 +20,8 @@ layout(constant_id = 18) const uint join_lanes = 0u;        // counting in the o
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Binning { HistogramBinning at; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Keys { int at[]; };
+#define Binning_bytes binning_bytes
+#define Keys_bytes 4u
 
 shared uint counters[counter_words];
 shared int shared_keys[key_words];
@@ -45,7 +47,7 @@ int key_of(uint bits) {
 #endif
 }
 
-int edge_key(uint index) { return key_words > 1u ? shared_keys[index] : Keys(keys_address).at[index]; }
+int edge_key(uint index) { return key_words > 1u ? shared_keys[index] : READ_AT(Keys, keys_address, index); }
 
 // Four values at a time, without branches between them, so that their latencies overlap.
 
@@ -54,7 +56,7 @@ uvec4 searched_bins(ivec4 keys) {
   uvec4 low = uvec4(0u);
   for (uint count = bins; count > 1u;) {
     uint half_count = count >> 1;
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) low[j] += edge_key(low[j] + half_count) <= keys[j] ? half_count : 0u;
+    UNROLL for (uint j = 0u; j < 4u; ++j) low[j] += edge_key(low[j] + half_count) <= keys[j] ? half_count : 0u;
     count -= half_count;
   }
   return low;
@@ -81,7 +83,7 @@ uvec4 guessed_bins(uvec4 bits) {
   uvec4 bin = floatBitsToUint(moved) - 0x4b400000u;
   bvec4 unsure = greaterThan(abs(from_middle), vec4(binning.certain));
   if (any(unsure)) {
-    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+    UNROLL for (uint j = 0u; j < 4u; ++j)
       if (unsure[j]) bin[j] = bin_beside(min(from_middle[j] > 0.0 ? bin[j] + 1u : bin[j], bins), bits[j]);
   }
   return bin;
@@ -90,7 +92,7 @@ uvec4 guessed_bins(uvec4 bits) {
 uvec4 guessed_bins(uvec4 bits) {
   uint ratio_high = uint(binning.ratio >> 32), ratio_low = uint(binning.ratio);
   uvec4 bin;
-  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+  UNROLL for (uint j = 0u; j < 4u; ++j) {
     int key = key_of(bits[j]);
     uint distance = uint(key) - uint(binning.low_key);
     uint guess = distance * ratio_high + uint(uint64_t(distance) * uint64_t(ratio_low) >> 32);
@@ -107,7 +109,7 @@ uvec4 bins_of(uvec4 bits) {
   if (mode != histogram_search) return guessed_bins(bits);
   ivec4 keys = ivec4(key_of(bits.x), key_of(bits.y), key_of(bits.z), key_of(bits.w));
   uvec4 bin = searched_bins(keys);
-  [[unroll]] for (uint j = 0u; j < 4u; ++j) bin[j] = accepts(keys[j]) ? bin[j] : no_bin;
+  UNROLL for (uint j = 0u; j < 4u; ++j) bin[j] = accepts(keys[j]) ? bin[j] : no_bin;
   return bin;
 }
 
@@ -115,15 +117,15 @@ void add_to_output(uint bin, uint count) {
   Words words = Words(counts_address);
   uint index = long_counts != 0u ? 2u * bin : bin;
   if (counts_carry == 0u) {
-    atomicAdd(words.at[index], count);
+    atomicAdd(WRITE_IN(Words, words, index), count);
     return;
   }
-  uint before = atomicAdd(words.at[index], count);
+  uint before = atomicAdd(WRITE_IN(Words, words, index), count);
   if (before + count >= before) return;
   if (long_counts != 0u)
-    atomicAdd(words.at[index + 1u], 1u);
+    atomicAdd(WRITE_IN(Words, words, index + 1u), 1u);
   else if (record.overflow != uint64_t(0))
-    atomicOr(Words(slot_address(record.overflow) + record.overflow_offset).at[0], 1u);
+    atomicOr(WRITE_AT(Words, slot_address(record.overflow) + record.overflow_offset, 0), 1u);
 }
 
 void end_run() {
@@ -154,7 +156,7 @@ void count_values(uvec4 bits, bvec4 there) {
   uvec4 bin = bins_of(bits);
   if (in_shared) {
     uint copy = gl_LocalInvocationID.x & (copies - 1u);
-    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+    UNROLL for (uint j = 0u; j < 4u; ++j)
       if (there[j] && bin[j] < bins) atomicAdd(counters[bin[j] * copies + copy], 1u);
   } else {
     for (uint j = 0u; j < 4u; ++j)
@@ -165,7 +167,7 @@ void count_values(uvec4 bits, bvec4 there) {
 uvec4 value_bits(uvec4 bits) {
 #ifdef VARIANT_float32
   if (column_has(values, column_calibrate))
-    [[unroll]] for (uint j = 0u; j < 4u; ++j) bits[j] = floatBitsToUint(calibrated(values, bits[j]));
+    UNROLL for (uint j = 0u; j < 4u; ++j) bits[j] = floatBitsToUint(calibrated(values, bits[j]));
 #endif
   return bits;
 }
@@ -213,7 +215,7 @@ void clear_shared() {
   if (in_shared)
     for (uint i = gl_LocalInvocationID.x; i < bins * copies; i += gl_WorkGroupSize.x) counters[i] = 0u;
   if (key_words > 1u)
-    for (uint i = gl_LocalInvocationID.x; i <= bins; i += gl_WorkGroupSize.x) shared_keys[i] = Keys(keys_address).at[i];
+    for (uint i = gl_LocalInvocationID.x; i <= bins; i += gl_WorkGroupSize.x) shared_keys[i] = READ_AT(Keys, keys_address, i);
   barrier();
 }
 
@@ -228,7 +230,7 @@ void add_shared_to_output() {
 }
 
 void main() {
-  binning = Binning(record.binning).at;
+  binning = READ_OF(Binning, record.binning);
   if (binning.mode == histogram_nothing) return;
   bins = record.bins;
   keys_address = record.binning + uint64_t(binning_bytes);

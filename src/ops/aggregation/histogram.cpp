@@ -217,8 +217,10 @@ std::optional<VectorView> HistogramImplementation::bins_on_device(const Operatio
   Source source(input.values);
   if (input.observations) source = source.as_observations();
   if (input.validity) {
-    const bool word = input.validity->format() == Format::uint32;
-    source = source.with_validity({.rows = *input.validity, .kind = word ? ValidityKind::word : ValidityKind::byte});
+    Validity validity{.rows = *input.validity};
+    if (input.validity->format() == Format::uint8) validity.kind = ValidityKind::byte;
+    if (input.validity_bits) validity = {*input.validity, ValidityKind::bit, *input.validity_bits};
+    source = source.with_validity(std::move(validity));
   }
   if (input.no_data) source = source.with_no_data(*input.no_data);
   if (input.calibration && histogram_values(context) == ValueDomain::calibrated)

@@ -5,7 +5,7 @@
 #include "ops/arithmetic/elementwise_record.h"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { ElementwiseRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 #define COLUMNS 4
 #define ROWS_OF_WORDS
 #include "rows.glsl"
@@ -21,7 +21,7 @@ uvec4 operand_quad(uint column, uint quad) {
 uvec4 operand_rows(uint column, uint first, uvec4 place) {
   uvec4 bits = uvec4(0u);
   if (!column_has(column, column_present)) return bits;
-  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+  UNROLL for (uint k = 0u; k < 4u; ++k) {
     uint i = first + k * gl_WorkGroupSize.x;
     if (i < tile_rows) bits[k] = load_row(column, i, place[k]);
   }
@@ -35,12 +35,12 @@ void compute_quads() {
   for (uint start = 0u; start < rows_per_thread / 4u; start += batch) {
     uint first = gl_LocalInvocationID.x + start * gl_WorkGroupSize.x;
     uvec4 x[batch], y[batch], z[batch];
-    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+    UNROLL for (uint k = 0u; k < batch; ++k) {
       x[k] = operand_quad(a, first + k * gl_WorkGroupSize.x);
       y[k] = operand_quad(b, first + k * gl_WorkGroupSize.x);
       z[k] = operand_quad(c, first + k * gl_WorkGroupSize.x);
     }
-    [[unroll]] for (uint k = 0u; k < batch; ++k)
+    UNROLL for (uint k = 0u; k < batch; ++k)
       store_quad(target, first + k * gl_WorkGroupSize.x, results_of(x[k], y[k], z[k]));
   }
 }
@@ -51,10 +51,10 @@ void compute_rows() {
     if (first >= tile_rows) return;
     uvec4 place = uvec4(0u);
     if (row_mode != 0u) {
-      [[unroll]] for (uint k = 0u; k < 4u; ++k) place[k] = locate(min(first + k * gl_WorkGroupSize.x, tile_rows - 1u));
+      UNROLL for (uint k = 0u; k < 4u; ++k) place[k] = locate(min(first + k * gl_WorkGroupSize.x, tile_rows - 1u));
     }
     uvec4 result = results_of(operand_rows(a, first, place), operand_rows(b, first, place), operand_rows(c, first, place));
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    UNROLL for (uint k = 0u; k < 4u; ++k) {
       uint i = first + k * gl_WorkGroupSize.x;
       if (i < tile_rows) store_row(target, i, place[k], result[k]);
     }

@@ -5,7 +5,7 @@
 #include "ops/arithmetic/elementwise_record.h"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { ElementwiseObservedRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 #define COLUMNS 8
 #include "rows.glsl"
 #include "ops/arithmetic/elementwise_values.glsl"
@@ -34,7 +34,7 @@ void main() {
     uint place = locate(i);
     bool there = true;
     uint operands[3];
-    [[unroll]] for (uint operand = 0u; operand < 3u; ++operand)
+    UNROLL for (uint operand = 0u; operand < 3u; ++operand)
       operands[operand] = operand_row(2u * operand, i, place, there);
     uint result = results_of(uvec4(operands[0]), uvec4(operands[1]), uvec4(operands[2])).x;
     store_row(target, i, place, there ? result : missing_bits);

@@ -7,7 +7,7 @@
 #define TESSERA_SCAN_ROWS_GLSL
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { ScanRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 #define COLUMNS 4
 #include "rows.glsl"
 
@@ -115,10 +115,10 @@ uint quad_bits(uint k) { return (row_bits >> (4u * k)) & 15u; }
 uvec4 scan_quad(uint k, uvec4 values, inout Total running) {
   uint starts = quad_bits(k), open_bits = 0u;
   Total own = Total(0u, 0u);
-  [[unroll]] for (uint j = 0u; j < 4u; ++j) own = joined(own, Total(values[j], (starts >> j) & 1u));
+  UNROLL for (uint j = 0u; j < 4u; ++j) own = joined(own, Total(values[j], (starts >> j) & 1u));
   Total before = scan_lanes(own, running);
   uvec4 results;
-  [[unroll]] for (uint j = 0u; j < 4u; ++j) {
+  UNROLL for (uint j = 0u; j < 4u; ++j) {
     bool start = ((starts >> j) & 1u) != 0u;
     uint exclusive = start ? 0u : before.sum;
     if (!start && before.starts == 0u) open_bits |= 1u << j;
@@ -140,24 +140,24 @@ uvec4 kept[quads_per_thread];
 
 Total scan_kept_quads() {
   row_bits = 0u;
-  [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) kept[k] = load_quad(source, thread_quad(k));
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) kept[k] = load_quad(source, thread_quad(k));
   if (may_miss(source)) {
-    [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k)
+    UNROLL for (uint k = 0u; k < quads_per_thread; ++k)
       kept[k] *= uvec4(are_observed(source, kept[k], thread_quad(k)));
   }
   if (segmented()) {
-    [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) {
+    UNROLL for (uint k = 0u; k < quads_per_thread; ++k) {
       uvec4 starts = uvec4(notEqual(load_quad(segment_flags, thread_quad(k)), uvec4(0u)));
       row_bits |= (starts.x | (starts.y << 1) | (starts.z << 2) | (starts.w << 3)) << (4u * k);
     }
   }
   Total running = Total(0u, 0u);
-  [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) kept[k] = scan_quad(k, kept[k], running);
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) kept[k] = scan_quad(k, kept[k], running);
   return running;
 }
 
 void store_kept_quads(uint carry) {
-  [[unroll]] for (uint k = 0u; k < quads_per_thread; ++k) store_quad(target, thread_quad(k), with_carry(k, kept[k], carry));
+  UNROLL for (uint k = 0u; k < quads_per_thread; ++k) store_quad(target, thread_quad(k), with_carry(k, kept[k], carry));
 }
 
 // Elsewhere neighbouring lanes take neighbouring rows, which are read again once what comes before them is known:
@@ -170,7 +170,7 @@ uint turn_row(uint k) {
 }
 
 void load_turns(uint first, out Total rows[batch], out uint places[batch]) {
-  [[unroll]] for (uint k = 0u; k < batch; ++k) {
+  UNROLL for (uint k = 0u; k < batch; ++k) {
     uint i = turn_row(first + k);
     rows[k] = Total(0u, 0u);
     places[k] = 0u;
@@ -187,7 +187,7 @@ Total scan_turns() {
   uint places[batch];
   [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
     load_turns(first, rows, places);
-    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+    UNROLL for (uint k = 0u; k < batch; ++k) {
       if (segmented())
         scan_lanes(rows[k], running);
       else
@@ -204,7 +204,7 @@ void store_turns(uint carry) {
   uint places[batch];
   [[dont_unroll]] for (uint first = 0u; first < rows_per_thread; first += batch) {
     load_turns(first, rows, places);
-    [[unroll]] for (uint k = 0u; k < batch; ++k) {
+    UNROLL for (uint k = 0u; k < batch; ++k) {
       Total before = scan_lanes(rows[k], running);
       uint exclusive = rows[k].starts != 0u ? 0u : before.sum;
       uint i = turn_row(first + k);

@@ -18,6 +18,15 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) coherent volatile b
   uint unused;
   uint64_t tile[];
 };
+#ifdef TESSERA_CHECKED_ACCESS
+layout(buffer_reference, scalar, buffer_reference_align = 8) coherent volatile buffer StatusWords { uint64_t at[]; };
+#define StatusWords_bytes 8u
+#define TILE_STATUS(index) WRITE_IN(StatusWords, status, (index) + 1u)
+#define NEXT_TILE WRITE_IN(Words, status, 0)
+#else
+#define TILE_STATUS(index) status.tile[index]
+#define NEXT_TILE status.next_tile
+#endif
 
 // `aggregate`: the tile's own total. `complete`: the sum that a following tile adds, whatever comes before.
 const uint state_missing = 0u, state_aggregate = 1u, state_complete = 2u;
@@ -71,7 +80,7 @@ uint look_back(uint tile) {
   Status status = Status(record.status);
   uint sum = 0u, polls = 0u, distance = 1u + gl_SubgroupInvocationID;
   while (true) {
-    uint64_t word = distance <= tile ? status.tile[tile - distance] : pack_status(state_complete, Total(0u, 0u));
+    uint64_t word = distance <= tile ? TILE_STATUS(tile - distance) : pack_status(state_complete, Total(0u, 0u));
     uvec4 complete = subgroupBallot(state_of(word) == state_complete);
     uint nearest = any_lane(complete) ? subgroupBallotFindLSB(complete) : gl_SubgroupSize;
     uvec4 missing = subgroupBallot(state_of(word) == state_missing && gl_SubgroupInvocationID < nearest);
@@ -80,7 +89,7 @@ uint look_back(uint tile) {
         uint late = tile - subgroupBroadcast(distance, subgroupBallotFindLSB(missing));
         Total total = reduce_missing_tile(late);
         uint64_t found = pack_status(total.starts != 0u ? state_complete : state_aggregate, total);
-        if (subgroupElect()) atomicCompSwap(status.tile[late], uint64_t(0), found);
+        if (subgroupElect()) atomicCompSwap(TILE_STATUS(late), uint64_t(0), found);
         polls = 0u;
       }
       continue;
@@ -93,7 +102,7 @@ uint look_back(uint tile) {
 
 void main() {
   Status status = Status(record.status);
-  if (gl_LocalInvocationID.x == 0u) shared_tile = atomicAdd(status.next_tile, 1u);
+  if (gl_LocalInvocationID.x == 0u) shared_tile = atomicAdd(NEXT_TILE, 1u);
   barrier();
   uint tile = shared_tile;
   if (!open_tile(tile)) return;
@@ -103,10 +112,10 @@ void main() {
   if (gl_SubgroupID == 0u) {
     Total total = scan_subgroups();
     bool complete = tile == 0u || total.starts != 0u;
-    if (subgroupElect()) atomicExchange(status.tile[tile], pack_status(complete ? state_complete : state_aggregate, total));
+    if (subgroupElect()) atomicExchange(TILE_STATUS(tile), pack_status(complete ? state_complete : state_aggregate, total));
     uint earlier = look_back(tile);
     if (subgroupElect()) {
-      if (!complete) atomicExchange(status.tile[tile], pack_status(state_complete, Total(earlier + total.sum, 0u)));
+      if (!complete) atomicExchange(TILE_STATUS(tile), pack_status(state_complete, Total(earlier + total.sum, 0u)));
       shared_carry = earlier;
     }
   }

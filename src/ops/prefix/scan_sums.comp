@@ -22,20 +22,20 @@ void main() {
   uint first = block * tile_capacity + (gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID) * rows_per_thread;
   uint rows = min(rows_per_thread, count - min(first, count));
   Total own = Total(0u, 0u);
-  for (uint k = 0u; k < rows; ++k) own = joined(own, unpack_total(sums.at[first + k]));
+  for (uint k = 0u; k < rows; ++k) own = joined(own, unpack_total(READ_IN(Longs, sums, first + k)));
   Total running = Total(0u, 0u);
   Total before = scan_lanes(own, running);
   if (gl_SubgroupInvocationID == 0u) subgroup_totals[gl_SubgroupID] = pack_total(running);
   barrier();
   if (gl_SubgroupID == 0u) {
     Total total = scan_subgroups();
-    if (level < last_level && subgroupElect()) Longs(record.sums[level + 1u]).at[block] = pack_total(total);
+    if (level < last_level && subgroupElect()) WRITE_AT(Longs, record.sums[level + 1u], block) = pack_total(total);
   }
   barrier();
   before = joined(unpack_total(subgroup_totals[gl_SubgroupID]), before);
   for (uint k = 0u; k < rows; ++k) {
-    Total next = unpack_total(sums.at[first + k]);
-    sums.at[first + k] = pack_total(before);
+    Total next = unpack_total(READ_IN(Longs, sums, first + k));
+    WRITE_IN(Longs, sums, first + k) = pack_total(before);
     before = joined(before, next);
   }
 }

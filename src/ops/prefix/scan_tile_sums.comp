@@ -13,5 +13,5 @@ void main() {
   barrier();
   if (gl_SubgroupID != 0u) return;
   Total total = scan_subgroups();
-  if (subgroupElect()) Longs(record.sums[0]).at[tile] = pack_total(total);
+  if (subgroupElect()) WRITE_AT(Longs, record.sums[0], tile) = pack_total(total);
 }

@@ -12,7 +12,7 @@ layout(constant_id = 14) const uint block_totals = 4096u;
 uint carry_of(uint tile) {
   Total before = Total(0u, 0u);
   for (uint level = 0u; level < levels; ++level) {
-    before = joined(unpack_total(Longs(record.sums[level]).at[tile]), before);
+    before = joined(unpack_total(READ_AT(Longs, record.sums[level], tile)), before);
     tile /= block_totals;
   }
   return before.sum;

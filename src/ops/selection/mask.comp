@@ -4,7 +4,7 @@
 #include "ops/selection/mask_record.h"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { MaskRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 #define COLUMNS 8
 #include "rows.glsl"
 
@@ -30,7 +30,7 @@ void compose_quads() {
   for (uint k = 0u; k < rows_per_thread / 4u; ++k) {
     uint quad = gl_LocalInvocationID.x + k * gl_WorkGroupSize.x;
     uvec4 result = started(load_quad(continued != 0u ? target : 0u, quad));
-    [[unroll]] for (uint column = 0u; column < inputs; ++column)
+    UNROLL for (uint column = 0u; column < inputs; ++column)
       if (takes_turn(column)) result = composed(result, truth(load_quad(column, quad)));
     store_quad(target, quad, result);
   }
@@ -46,7 +46,7 @@ void compose_rows() {
       if (i >= tile_rows) continue;
       place[k] = locate(i);
       uvec4 row = started(uvec4(load_row(continued != 0u ? target : 0u, i, place[k])));
-      [[unroll]] for (uint column = 0u; column < inputs; ++column)
+      UNROLL for (uint column = 0u; column < inputs; ++column)
         if (takes_turn(column)) row = composed(row, truth(uvec4(load_row(column, i, place[k]))));
       result[k] = row.x;
     }

@@ -4,7 +4,7 @@
 #include "raster/pixel/ndvi_record.h"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { NdviRecord at; };
-#define record Record(push.record).at
+#define record Record(push.arguments).at
 #define COLUMNS 6
 #include "rows.glsl"
 
