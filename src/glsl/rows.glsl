@@ -29,6 +29,10 @@ layout(constant_id = 9) const uint column_flags_5 = 0u;
 layout(constant_id = 10) const uint column_flags_6 = 0u;
 layout(constant_id = 11) const uint column_flags_7 = 0u;
 
+// How neighbouring rows are read and written four at a time: as 16-byte vectors, which GPUs like best, or as 64-bit integers. A CPU's
+// kernel walks its lanes for every scalar of an access, so that the widest scalar is the cheapest way to memory.
+const uint access_by_longs = 2u;
+
 const uint tile_capacity = gl_WorkGroupSize.x * rows_per_thread;
 
 // tessera::Format
@@ -334,11 +338,18 @@ uint load_row(uint column, uint i, uint place) {
 
 void store_row(uint column, uint i, uint place, uint bits) { WRITE_ROW(Words, column, row_address(column, i, place), 0) = bits; }
 
+uvec4 load_words(uint column, uint quad) {
+  if (wide_access != access_by_longs) return READ_ROW(WordQuads, column, column_base[column], quad);
+  uvec2 low = unpackUint2x32(READ_ROW(Longs, column, column_base[column], 2u * quad));
+  uvec2 high = unpackUint2x32(READ_ROW(Longs, column, column_base[column], 2u * quad + 1u));
+  return uvec4(low, high);
+}
+
 // Four neighbouring rows; only while `tile_wide`.
 uvec4 load_quad(uint column, uint quad) {
   uint format = column_format(column);
   uint row_bytes = column_row_bytes(column);
-  if (row_bytes == 4u) return READ_ROW(WordQuads, column, column_base[column], quad);
+  if (row_bytes == 4u) return load_words(column, quad);
 #ifdef ROWS_OF_WORDS
   return uvec4(0u);
 #else
@@ -347,7 +358,9 @@ uvec4 load_quad(uint column, uint quad) {
     return uvec4(bits, bits >> 1, bits >> 2, bits >> 3) & 1u;
   }
   if (row_bytes == 2u) {
-    uvec2 words = READ_ROW(WordPairs, column, column_base[column], quad);
+    uvec2 words = wide_access == access_by_longs
+                      ? unpackUint2x32(READ_ROW(Longs, column, column_base[column], quad))
+                      : READ_ROW(WordPairs, column, column_base[column], quad);
     return uvec4(narrow_sample(format, words.x, 0u), narrow_sample(format, words.x, 16u),
                  narrow_sample(format, words.y, 0u), narrow_sample(format, words.y, 16u));
   }
@@ -357,7 +370,14 @@ uvec4 load_quad(uint column, uint quad) {
 #endif
 }
 
-void store_quad(uint column, uint quad, uvec4 bits) { WRITE_ROW(WordQuads, column, column_base[column], quad) = bits; }
+void store_quad(uint column, uint quad, uvec4 bits) {
+  if (wide_access == access_by_longs) {
+    WRITE_ROW(Longs, column, column_base[column], 2u * quad) = packUint2x32(bits.xy);
+    WRITE_ROW(Longs, column, column_base[column], 2u * quad + 1u) = packUint2x32(bits.zw);
+  } else {
+    WRITE_ROW(WordQuads, column, column_base[column], quad) = bits;
+  }
+}
 
 // Whether the raw sentinel of a column differs from these (widened) bits.
 bool differs_from_no_data(uint column, uint bits, uint i, uint place) {
@@ -395,15 +415,21 @@ bvec4 are_observed(uint column, uvec4 bits, uint quad) {
   return there;
 }
 
-// The calibrated value of widened raw bits. Multiply and add apart, so that every device gives the same bits.
+// Multiply and add apart, so that every device gives the same bits. On its own because glslang traces all that a `precise` value was made
+// of, through globals and back, and takes minutes and gigabytes over it in a larger kernel.
+float scale_and_move(float raw, float scale, float offset) {
+  precise float scaled = raw * scale;
+  precise float moved = scaled + offset;
+  return moved;
+}
+
+// The calibrated value of widened raw bits.
 float calibrated(uint column, uint bits) {
   uint format = column_format(column);
   float raw = column_is_float(column) ? uintBitsToFloat(bits)
       : (format == format_sint32 || format == format_sint8 || format == format_sint16) ? float(int(bits)) : float(bits);
   if (!column_has(column, column_calibrate)) return raw;
-  precise float scaled = raw * column_scale[column];
-  precise float moved = scaled + column_offset[column];
-  return moved;
+  return scale_and_move(raw, column_scale[column], column_offset[column]);
 }
 
 #endif

@@ -48,11 +48,14 @@ Column plain_column(const VectorView& view, Access access) {
 
 RowTuning default_row_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
-    return {.workgroup_size = 64, .rows_per_thread = 64, .rows_per_thread_in_long_spans = 0, .wide_access = false};
+    return {.workgroup_size = 32,
+            .rows_per_thread = 64,
+            .rows_per_thread_in_long_spans = 256,
+            .wide_access = WideAccess::longs};
   return {.workgroup_size = 128,
           .rows_per_thread = 32,
           .rows_per_thread_in_long_spans = 64,
-          .wide_access = true,
+          .wide_access = WideAccess::vectors,
           .across_uneven_spans = true};
 }
 
@@ -279,7 +282,7 @@ Dispatch RowDomain::dispatch(std::string_view name, std::string module, std::siz
   dispatch.name = name;
   dispatch.module = std::move(module);
   dispatch.constants = {tuning_.workgroup_size, tuning_.rows_per_thread, row_mode_ ? 1U : 0U,
-                        tuning_.wide_access ? 1U : 0U};
+                        static_cast<std::uint32_t>(tuning_.wide_access)};
   for (std::size_t i = 0; i < largest_column_count; ++i)
     dispatch.constants.push_back(i < columns_.size() ? columns_[i].flags : 0U);
   dispatch.constants.insert(dispatch.constants.end(), extra.begin(), extra.end());

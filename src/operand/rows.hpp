@@ -29,18 +29,22 @@ struct SpanView {
 /// Throws `limit_exceeded` beyond 2^32 - 1 spans.
 TESSERA_EXPORT SpanTable make_spans(std::uint64_t rows, const std::vector<SpanView>& views, std::string_view operation);
 
+/// How kernels read and write four neighbouring rows: one by one, as 16-byte vectors, or as 64-bit integers, of which a
+/// CPU's kernel takes each in one step. The values are those of `wide_access` in glsl/rows.glsl.
+enum class WideAccess : std::uint32_t { none, vectors, longs };
+
 /// How an operation's kernels cut rows; numbers per kind of device.
 struct RowTuning {
   std::uint32_t workgroup_size = 256;
   std::uint32_t rows_per_thread = 16;
   std::uint32_t rows_per_thread_in_long_spans = 0;  ///< where spans hold many such tiles; 0: no difference
-  bool wide_access = true;
+  WideAccess wide_access = WideAccess::vectors;
   /// Tiles across spans wherever spans begin at any row, not only where spans are short.
   bool across_uneven_spans = false;
   std::uint32_t tile_rows() const noexcept { return workgroup_size * rows_per_thread; }
 };
 /// GPUs: 128 threads of 32 rows, 64 in long spans, with 16-byte access. CPU-type devices: fewer invocations with more
-/// rows each, scalar access.
+/// rows each, by 64-bit integers.
 TESSERA_EXPORT RowTuning default_row_tuning(const Device& device) noexcept;
 
 /// One column of a kernel: a view and how its rows are read; without a view an optional operand that is absent.

@@ -16,13 +16,13 @@ struct ScanTuning {
 
 inline ScanTuning single_pass_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
-    return {.rows = {.workgroup_size = 64, .rows_per_thread = 32, .wide_access = false}};
+    return {.rows = {.workgroup_size = 64, .rows_per_thread = 32, .wide_access = WideAccess::none}};
   return {.rows = {.workgroup_size = 256, .rows_per_thread = 24}};
 }
 
 inline ScanTuning multi_pass_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
-    return {.rows = {.workgroup_size = 64, .rows_per_thread = 64, .wide_access = false}, .lane_runs = true};
+    return {.rows = {.workgroup_size = 64, .rows_per_thread = 64, .wide_access = WideAccess::none}, .lane_runs = true};
   return {.rows = {.workgroup_size = 256, .rows_per_thread = 24}};
 }
 
