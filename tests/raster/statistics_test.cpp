@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include <tessera/operand/sum_state.hpp>
 #include <tessera/raster/statistics.hpp>
 
 #include "reference/raster.hpp"
@@ -83,6 +86,61 @@ TEST_F(StatisticsTest, is_exact_to_the_bit_over_every_partition) {
     EXPECT_EQ(figures.mean, expected.mean);
     EXPECT_EQ(figures.extent, (std::array{expected.minimum, expected.maximum}));
   }
+}
+
+/// Sum and sum of squares in `double`, from the device's exact states and from the host's.
+struct ExactSums {
+  double sum = 0;
+  double squares = 0;
+  friend bool operator==(const ExactSums&, const ExactSums&) = default;
+};
+
+class LongStatisticsTest : public StatisticsTest {
+ protected:
+  static ExactSums on_device(const std::vector<float>& values) {
+    const Vector sum = vector_of<double>({7});
+    const Vector squares = vector_of<double>({7});
+    tessera::run(device(), raster::Statistics{.input = Source(vector_of(values)).as_observations(),
+                                              .values = raster::BandValues::raw,
+                                              .sum = sum,
+                                              .sum_of_squares = squares});
+    return {tessera::download<double>(sum)[0], tessera::download<double>(squares)[0]};
+  }
+  static ExactSums on_host(const std::vector<float>& values) {
+    SumState sum;
+    SumState squares;
+    for (const float value : values) {
+      if (!std::isfinite(value)) continue;
+      sum.add(value);
+      squares.add_square(value);
+    }
+    return {sum.to_double(), squares.to_double()};
+  }
+};
+
+TEST_F(LongStatisticsTest, stays_exact_while_magnitudes_change_along_the_rows) {
+  std::vector<float> values = random_values<float>(600003, 11, Spread::moderate);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t part = i / 5000 % 12;
+    if (part == 1) values[i] *= 0x1p20F;                                                    // larger than before
+    if (part == 3) values[i] *= 0x1p-60F;                                                   // far smaller
+    if (part == 4 && i % 7 == 0) values[i] *= 0x1p-100F;                                    // both side by side
+    if (part == 5) values[i] = i % 3 == 0 ? 0x1p-149F : -0x1.8p-130F;                       // denormals
+    if (part == 6) values[i] = i % 2 == 0 ? 0.0F : -0.0F;                                   // nothing to add
+    if (part == 7) values[i] = i % 4 == 0 ? std::numeric_limits<float>::max() : values[i];  // the largest
+    if (part == 8) values[i] = i % 5 == 0 ? std::numeric_limits<float>::quiet_NaN() : values[i] * 0x1p-30F;
+    if (part == 9) values[i] = i % 5 == 0 ? std::numeric_limits<float>::infinity() : values[i];
+  }
+  EXPECT_EQ(on_device(values), on_host(values));
+}
+
+TEST_F(LongStatisticsTest, does_not_overflow_over_many_equal_rows) {
+  // The first tiles settle what the kernel expects; then every value is as large as that allows.
+  std::vector<float> values(9000001, 0x1.fffffep0F);
+  std::fill_n(values.begin(), 600000, 0x1.fffffep-4F);
+  EXPECT_EQ(on_device(values), on_host(values));
+  for (float& value : values) value = -value;
+  EXPECT_EQ(on_device(values), on_host(values));
 }
 
 TEST_F(StatisticsTest, sums_integers_of_every_width_exactly) {

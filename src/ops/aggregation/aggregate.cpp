@@ -6,25 +6,35 @@
 namespace tessera::detail {
 namespace {
 
+bool runs_in_lanes(const Device& device) { return device.info().type == DeviceType::cpu; }
+
 // Enough persistent workgroups to fill a large GPU in one wave, few enough to merge quickly; one invocation takes at
-// most 32,768 turns and one workgroup at most 2^22 rows, so that its digits can't overflow.
+// most 32,768 turns and one workgroup at most 2^22 rows, so that its digits can't overflow. In lanes a turn may take
+// ten rounds, and an invocation takes at most 2,048 turns of 16 rows.
 std::uint32_t persistent_groups(const OperationContext& context, const RowTuning& tuning) {
-  const bool cpu = context.sink().device().info().type == DeviceType::cpu;
-  const std::uint64_t default_groups = cpu ? 128 : 512;
-  const std::uint64_t rows_in_turns = std::uint64_t{16384} * tuning.workgroup_size;
+  const bool lanes = runs_in_lanes(context.sink().device());
+  const std::uint64_t default_groups = lanes ? 64 : 512;
+  const std::uint64_t rows_in_turns = std::uint64_t{lanes ? 32768U : 16384U} * tuning.workgroup_size;
   const std::uint64_t rows_per_group = std::min<std::uint64_t>(rows_in_turns, std::uint64_t{1} << 22);
   return static_cast<std::uint32_t>(std::max(default_groups, context.rows() / rows_per_group + 1));
 }
 
 // Persistent workgroups open few, long tiles where rows allow it.
 RowTuning aggregate_tuning(const Device& device) {
-  if (device.info().type == DeviceType::cpu) return default_row_tuning(device);
+  if (runs_in_lanes(device)) return default_row_tuning(device);
   return {.workgroup_size = 256, .rows_per_thread = 16, .rows_per_thread_in_long_spans = 64};
 }
 
-std::string module_of(const Input& input, const AggregatePlan& plan) {
+// Partials of one workgroup: of the smallest subgroups that it may be made of.
+std::uint32_t partials_of_group(const Device& device, const RowTuning& tuning) {
+  if (!runs_in_lanes(device)) return 1;
+  return (tuning.workgroup_size - 1) / std::max(device.info().subgroup_size, 1U) + 1;
+}
+
+std::string module_of(const Device& device, const Input& input, const AggregatePlan& plan) {
   const bool calibrated = plan.domain == ValueDomain::calibrated;
-  return "aggregate." + std::string(calibrated ? "float32" : variant_of(input.format()));
+  return std::string(runs_in_lanes(device) ? "aggregate_lanes." : "aggregate.") +
+         std::string(calibrated ? "float32" : variant_of(input.format()));
 }
 
 Format value_format(const Input& input, const AggregatePlan& plan) {
@@ -37,7 +47,13 @@ Dispatch finish_dispatch(const OperationContext& context, const Input& input, co
   dispatch.name = "finish";
   dispatch.module = "aggregate_finish";
   const std::uint32_t workgroup_size = std::min(1024U, context.sink().device().limits().largest_workgroup_size);
-  dispatch.constants = {workgroup_size};
+  std::uint32_t kinds = 0;
+  std::uint32_t formats = 0;
+  for (const AggregateOutput& output : plan.outputs) {
+    kinds |= 1U << output.kind;
+    formats |= 1U << static_cast<std::uint32_t>(output.view.format());
+  }
+  dispatch.constants = {workgroup_size, kinds, formats};
   record.value_format = static_cast<std::uint32_t>(value_format(input, plan));
   record.quantities = plan.quantities;
   for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
@@ -73,11 +89,14 @@ void record_aggregate(const OperationContext& context, const Input& input, const
   columns.input(&input, plan.domain).plain(mask);
   const RowDomain domain(context, columns, tuning, {RowPass{.largest_groups = largest_groups}});
 
+  const std::uint32_t group_partials = partials_of_group(sink.device(), tuning);
   const std::uint32_t words = (plan.quantities & aggregate_squares) != 0 ? partial_words_with_squares : partial_words;
-  const std::uint64_t partial_bytes = std::uint64_t{4} * words * domain.groups(0);
+  const std::uint64_t partial_bytes = std::uint64_t{4} * words * domain.groups(0) * group_partials;
   const GraphBuffer partials = sink.transient(partial_bytes, "partials");
 
-  Dispatch aggregate = domain.dispatch("aggregate", module_of(input, plan), 0, {plan.quantities, largest_groups});
+  std::vector<std::uint32_t> constants{plan.quantities, largest_groups};
+  if (runs_in_lanes(sink.device())) constants.push_back(group_partials);
+  Dispatch aggregate = domain.dispatch("aggregate", module_of(sink.device(), input, plan), 0, constants);
   aggregate.arguments = domain.arguments(AggregateRecord{});
   aggregate.arguments.relocate_transient(offsetof(AggregateRecord, partials), partials);
   aggregate.buffer_uses.push_back({partials, 0, partial_bytes, Access::write});
@@ -86,6 +105,7 @@ void record_aggregate(const OperationContext& context, const Input& input, const
 
   AggregateFinishRecord record{};
   record.partial_groups = domain.groups(0);
+  record.partials_per_group = group_partials;
   record.largest_groups = largest_groups;
   Dispatch finish = finish_dispatch(context, input, plan, record);
   finish.arguments.relocate_transient(offsetof(AggregateFinishRecord, partials), partials);

@@ -11,15 +11,21 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer SumStates { 
 #define SumStates_bytes 96u
 
 const uint format_uint32 = 0u, format_sint32 = 1u, format_float32 = 2u, format_uint64 = 9u, format_sint64 = 10u,
-           format_float64 = 11u;
+           format_float64 = 11u, format_sum_state = 12u;
+
+// The kinds and formats of results that occur, as bits: what nobody asks for costs no code, of which exact rounding and means are most.
+layout(constant_id = 1) const uint kinds = 0xffffffffu;
+layout(constant_id = 2) const uint result_formats = 0xffffffffu;
+bool is_kind(AggregateResult result, uint kind) { return (kinds & (1u << kind)) != 0u && result.kind == kind; }
+bool is_format(uint format, uint asked) { return (result_formats & (1u << asked)) != 0u && format == asked; }
 
 // Low and high halves of the partials' words, added up without carries between words.
 shared uint shared_low[46], shared_high[46];
 shared uint shared_smallest, shared_largest, shared_flags;
 
 uint partial_total() {
-  if (record.latched == uint64_t(0)) return record.partial_groups;
-  return min(READ_AT(Words, record.latched, 2), record.largest_groups);
+  if (record.latched == uint64_t(0)) return record.partial_groups * record.partials_per_group;
+  return min(READ_AT(Words, record.latched, 2), record.largest_groups) * record.partials_per_group;
 }
 
 bool is_limb(uint word) {
@@ -88,16 +94,13 @@ void write_long(uint64_t address, uint64_t value) {
 void write_state(uint64_t address, SumStateRecord state) { WRITE_OF(SumStates, address) = state; }
 
 void write_sum(uint64_t address, uint format, SumStateRecord state) {
-  if (format == format_uint64 || format == format_sint64)
+  if (is_format(format, format_uint64) || is_format(format, format_sint64))
     write_long(address, sum_state_to_integer(state));
-  else if (format == format_uint32 || format == format_sint32)
+  if (is_format(format, format_uint32) || is_format(format, format_sint32))
     WRITE_AT(Words, address, 0) = uint(sum_state_to_integer(state));
-  else if (format == format_float32)
-    WRITE_AT(Words, address, 0) = sum_state_to_float32(state);
-  else if (format == format_float64)
-    write_long(address, sum_state_to_float64(state));
-  else
-    write_state(address, state);
+  if (is_format(format, format_float32)) WRITE_AT(Words, address, 0) = sum_state_to_float32(state);
+  if (is_format(format, format_float64)) write_long(address, sum_state_to_float64(state));
+  if (is_format(format, format_sum_state)) write_state(address, state);
 }
 
 // |sum| / count in the sum's own unit, by long division bit by bit; what is left over goes below the last bit.
@@ -131,10 +134,8 @@ void write_mean(uint64_t address, uint format, SumStateRecord state) {
   SumMagnitude magnitude = sum_magnitude(state.limbs, sum_state_unit_exponent);
   magnitude.negative = negative ? 1u : 0u;
   if (rest != uint64_t(0)) magnitude.sticky = 1u;
-  if (format == format_float32)
-    WRITE_AT(Words, address, 0) = uint(sum_encode(magnitude, state.flags, 23, 8));
-  else
-    write_long(address, sum_encode(magnitude, state.flags, 52, 11));
+  if (is_format(format, format_float32)) WRITE_AT(Words, address, 0) = uint(sum_encode(magnitude, state.flags, 23, 8));
+  if (is_format(format, format_float64)) write_long(address, sum_encode(magnitude, state.flags, 52, 11));
 }
 
 void write_count(uint64_t address, uint format) {
@@ -149,16 +150,17 @@ void write_result(uint index) {
   AggregateResult result = record.results[index];
   if (result.kind == result_none) return;
   uint64_t address = slot_address(result.slot) + result.byte_offset;
-  if (result.kind == result_sum) write_sum(address, result.format, merged_state(partial_sum + 1u));
-  if (result.kind == result_squares) write_sum(address, result.format, merged_state(partial_squares + 1u));
-  if (result.kind == result_minimum) WRITE_AT(Words, address, 0) = extreme(shared_smallest);
-  if (result.kind == result_maximum) WRITE_AT(Words, address, 0) = extreme(shared_largest);
-  if (result.kind == result_extent) {
+  bool squares = is_kind(result, result_squares);
+  SumStateRecord state = merged_state((squares ? partial_squares : partial_sum) + 1u);
+  if (squares || is_kind(result, result_sum)) write_sum(address, result.format, state);
+  if (is_kind(result, result_minimum)) WRITE_AT(Words, address, 0) = extreme(shared_smallest);
+  if (is_kind(result, result_maximum)) WRITE_AT(Words, address, 0) = extreme(shared_largest);
+  if (is_kind(result, result_extent)) {
     WRITE_AT(Words, address, 0) = extreme(shared_smallest);
     WRITE_AT(Words, address, 1) = extreme(shared_largest);
   }
-  if (result.kind == result_count) write_count(address, result.format);
-  if (result.kind == result_mean) write_mean(address, result.format, merged_state(partial_sum + 1u));
+  if (is_kind(result, result_count)) write_count(address, result.format);
+  if (is_kind(result, result_mean)) write_mean(address, result.format, state);
 }
 
 void main() {

@@ -1,5 +1,5 @@
-// Records of the two kernels behind Reduction and Statistics: `aggregate` leaves one partial per workgroup, `aggregate_finish` merges them
-// and writes the results.
+// Records of the kernels behind Reduction and Statistics: `aggregate` leaves one partial per workgroup (`aggregate_lanes`, on CPU-type
+// devices, one per subgroup), `aggregate_finish` merges them and writes the results.
 #ifndef TESSERA_AGGREGATE_RECORD_H
 #define TESSERA_AGGREGATE_RECORD_H
 #include "glsl/rows_record.h"
@@ -63,10 +63,12 @@ struct AggregateFinishRecord {
   uint largest_groups;
   uint value_format;  // compute format of the values: order keys and integer sums follow it
   uint quantities;
+  uint partials_per_group;
+  uint spare;
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(AggregateResult) == 24 && sizeof(AggregateFinishRecord) == 176);
+static_assert(sizeof(AggregateResult) == 24 && sizeof(AggregateFinishRecord) == 184);
 }  // namespace tessera::detail
 #endif
 #undef TESSERA_CONSTANT
