@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <gdal.h>
@@ -13,6 +14,26 @@ namespace {
 bool parse_number(const std::string& text, std::uint32_t& number) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   return failure == std::errc() && end == text.data() + text.size();
+}
+
+/// What GDAL's block cache holds while files are read in steps: for each thread a step and a block, of all bands of
+/// every file. Files whose bands decode alone, and the writer, go past it.
+std::uint64_t block_cache_bytes(const std::vector<residency::StreamInput>& inputs, const RunOptions& options) {
+  constexpr std::uint64_t step_bytes = std::uint64_t{8} << 20;
+  std::set<const residency::TileSource*> sources;
+  std::uint64_t bytes = 0;
+  for (const residency::StreamInput& input : inputs) {
+    if (!sources.insert(input.source).second) continue;
+    const residency::Extent block = input.source->preferred_block();
+    const std::uint64_t block_pixels =
+        static_cast<std::uint64_t>(block.width) * static_cast<std::uint64_t>(block.height);
+    std::uint64_t pixel_bytes = 0;
+    for (const raster::BandInfo& band : input.source->bands()) pixel_bytes += raster::size_of(band.type);
+    // Headers may claim any block.
+    if (block_pixels > options.memory_bytes() / pixel_bytes) return options.memory_bytes();
+    bytes += options.thread_count() * (step_bytes + block_pixels * pixel_bytes);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -60,7 +81,10 @@ BandReference RasterFiles::resolve(const std::string& scene, const std::string& 
 
 std::vector<std::string> RasterFiles::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, file] : files_) names.push_back(name);
+  for (const auto& [name, file] : files_) {
+    names.push_back(name);
+    names.insert(names.end(), file->info().files.begin(), file->info().files.end());
+  }
   return names;
 }
 
@@ -69,9 +93,10 @@ residency::WindowGrid plan_job(const Device& device, const io::RasterFile& file,
                                residency::Extent output_block, const RunOptions& options,
                                const residency::StreamOptions& stream) {
   const std::uint64_t memory = options.memory_bytes();
-  GDALSetCacheMax64(static_cast<GIntBig>(memory / 4));
+  const std::uint64_t cache = std::min(block_cache_bytes(inputs, options), memory / 4);
+  GDALSetCacheMax64(static_cast<GIntBig>(cache));
   residency::WindowPlanOptions plan;
-  plan.memory = memory / 2;
+  plan.memory = memory - cache;
   plan.bytes_per_pixel = residency::stream_bytes_per_pixel(device, inputs, output_bands, stream);
   plan.output_block = output_block;
   plan.maximum_pixels = std::uint64_t{1} << 23;

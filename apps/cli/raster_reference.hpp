@@ -25,6 +25,7 @@ class RasterFiles {
   const io::RasterFile& open(const std::string& path);
   /// A band number, a band's name, `FILE`, or `FILE,BAND`; numbers and names are those of `scene`, which may be empty.
   BandReference resolve(const std::string& scene, const std::string& reference, const std::string& option);
+  /// Every file behind the rasters: their own names, sidecars, the sources of virtual rasters.
   std::vector<std::string> names() const;
 
  private:
@@ -32,7 +33,8 @@ class RasterFiles {
   std::map<std::string, std::unique_ptr<io::RasterFile>> files_;
 };
 
-/// Windows of a job, within --memory. A quarter of it goes to GDAL's block cache, which is set here.
+/// Windows of a job. They and GDAL's block cache, which is set here to what the threads need and at most a quarter,
+/// share --memory.
 residency::WindowGrid plan_job(const Device& device, const io::RasterFile& file,
                                const std::vector<residency::StreamInput>& inputs, std::uint32_t output_bands,
                                residency::Extent output_block, const RunOptions& options,

@@ -222,6 +222,21 @@ TEST_F(Jobs, an_input_is_never_the_output) {
   EXPECT_EQ(read_text(scene), before);
 }
 
+TEST_F(Jobs, a_file_behind_an_input_is_never_the_output) {
+  const std::string scene = two_bands("scene.tif");
+  const std::string before = read_text(scene);
+  std::string bands;
+  for (const std::string band : {"1", "2"})
+    bands += R"(<VRTRasterBand dataType="UInt16" band=")" + band + R"("><SimpleSource><SourceFilename>)" + scene +
+             "</SourceFilename><SourceBand>" + band + "</SourceBand></SimpleSource></VRTRasterBand>";
+  write_text(file("scene.vrt"), R"(<VRTDataset rasterXSize="70" rasterYSize="50">)" + bands + "</VRTDataset>");
+  std::vector<std::string> arguments = ndvi_of(file("scene.vrt"), scene);
+  arguments.push_back("--overwrite");
+  EXPECT_EQ(failure_of(arguments), "alias");
+  EXPECT_EQ(read_text(scene), before);
+  EXPECT_EQ(tessera(ndvi_of(file("scene.vrt"), file("out.tif"))).code, 0);
+}
+
 TEST_F(Jobs, failures_leave_no_file) {
   const std::string scene = two_bands("scene.tif");
   const std::string other = two_bands("other.tif", 71, 50);
