@@ -205,7 +205,8 @@ bool Interruption::requested() { return interrupted; }
 residency::StreamOptions stream_options(const RunOptions& options, const char* what) {
   residency::StreamOptions stream;
   stream.decode_threads = options.thread_count();
-  stream.slots = stream.decode_threads + 2;
+  // Enough to decode ahead while kernels are compiled.
+  stream.slots = 2 * stream.decode_threads + 4;
   stream.stop = Interruption::token();
   if (!options.quiet && isatty(STDERR_FILENO) != 0) {
     stream.progress = [what](std::uint64_t done, std::uint64_t total) {

@@ -50,7 +50,7 @@ RowTuning default_row_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
     return {.workgroup_size = 32,
             .rows_per_thread = 64,
-            .rows_per_thread_in_long_spans = 256,
+            .rows_per_thread_in_long_spans = 1024,
             .wide_access = WideAccess::longs};
   return {.workgroup_size = 128,
           .rows_per_thread = 32,

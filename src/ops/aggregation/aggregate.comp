@@ -13,6 +13,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 #define COLUMNS 3
 #include "rows.glsl"
 #include "sum_state.h"
+#define UNROLL_ROWS UNROLL
 #include "ops/aggregation/aggregate_rows.glsl"
 
 shared int sum_digits[digit_count];

@@ -14,6 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 #define COLUMNS 3
 #include "rows.glsl"
 #include "sum_state.h"
+#define UNROLL_ROWS  // the driver does; a module without copies of loops starts sooner
 #include "ops/aggregation/aggregate_rows.glsl"
 
 layout(constant_id = 14) const uint partials_per_group = 1u;
@@ -83,15 +84,15 @@ void add_at_place(uint bits, uint significand, uint place) {
 // Adds a turn whose values are zero or normal numbers inside the window; false if it has others, and nothing is added.
 bool add_inside(uvec4 bits[4]) {
   uint farthest = 0u;
-  UNROLL for (uint k = 0u; k < 16u; ++k) {
+  for (uint k = 0u; k < 16u; ++k) {
     uint doubled = bits[k / 4u][k % 4u] << 1;
     farthest = max(farthest, doubled == 0u ? 0u : (doubled >> 24) - window);
   }
   if (farthest > window_span || turns_since_flush >= turns_per_flush) return false;
-  UNROLL for (uint k = 0u; k < 16u; ++k) {
+  for (uint k = 0u; k < 16u; ++k) {
     uint value = bits[k / 4u][k % 4u];
     uint significand = (value << 1) == 0u ? 0u : (value & 0x7fffffu) | 0x800000u;
-    add_at_place(value, significand, min(((value << 1) >> 24) - window, window_span));
+    add_at_place(value, significand, (((value << 1) >> 24) - window) & 31u);
   }
   ++turns_since_flush;
   return true;
@@ -134,7 +135,7 @@ void add_anywhere(uvec4 bits[4]) {
 
 bool add_turn(uvec4 bits[4]) {
   if (!wants(aggregate_fast)) return add_inside(bits);
-  UNROLL for (uint k = 0u; k < 4u; ++k) {
+  for (uint k = 0u; k < 4u; ++k) {
     vec4 value = uintBitsToFloat(bits[k]);
     fast_sum += (value.x + value.y) + (value.z + value.w);
   }
@@ -149,7 +150,7 @@ void add_any_turn(uvec4 bits[4]) {
 }
 #else
 bool add_turn(uvec4 bits[4]) {
-  UNROLL for (uint k = 0u; k < 16u; ++k) {
+  for (uint k = 0u; k < 16u; ++k) {
     int64_t value = int64_t(COMPUTE_TYPE(bits[k / 4u][k % 4u]));
     sum += value;
     if (!wants(aggregate_squares)) continue;
@@ -266,7 +267,7 @@ void clear_unused_partials() {
 void main() {
   uint groups = min(tile_count(), largest_groups);
   if (workgroup_index() >= groups) return;
-  UNROLL for (uint limb = 0u; limb < 20u; ++limb) {
+  for (uint limb = 0u; limb < 20u; ++limb) {
     sum_limbs[limb] = 0u;
     square_limbs[limb] = 0u;
   }

@@ -1,6 +1,7 @@
 // How the aggregate kernels read their population: values of a band or column, an optional mask, sixteen rows at a time.
 //
-// Before including: rows.glsl with three columns (values, their validity, mask) and the aggregate's record.
+// Before including: rows.glsl with three columns (values, their validity, mask), the aggregate's record, and UNROLL_ROWS, what stands before
+// loops that a driver shall unroll.
 #ifndef TESSERA_AGGREGATE_ROWS_GLSL
 #define TESSERA_AGGREGATE_ROWS_GLSL
 
@@ -66,8 +67,8 @@ uint counted_bits(uint bits, bool there) {
 // A turn of a wide tile.
 void load_turn_of_quads(uint turn, out uvec4 bits[4]) {
   uvec4 raw[4];
-  UNROLL for (uint k = 0u; k < 4u; ++k) raw[k] = load_quad(values, gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x);
-  UNROLL for (uint k = 0u; k < 4u; ++k) {
+  UNROLL_ROWS for (uint k = 0u; k < 4u; ++k) raw[k] = load_quad(values, gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x);
+  UNROLL_ROWS for (uint k = 0u; k < 4u; ++k) {
     uint quad = gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x;
     bvec4 there = bvec4(true);
     if (may_miss(values)) there = are_observed(values, raw[k], quad);
@@ -76,15 +77,15 @@ void load_turn_of_quads(uint turn, out uvec4 bits[4]) {
       there = bvec4(there.x && selected.x != 0u, there.y && selected.y != 0u, there.z && selected.z != 0u,
                     there.w && selected.w != 0u);
     }
-    UNROLL for (uint j = 0u; j < 4u; ++j) bits[k][j] = counted_bits(value_bits(raw[k][j]), there[j]);
+    UNROLL_ROWS for (uint j = 0u; j < 4u; ++j) bits[k][j] = counted_bits(value_bits(raw[k][j]), there[j]);
   }
 }
 
 // A turn of any other tile.
 void load_turn_of_rows(uint turn, out uvec4 bits[4]) {
   bvec4 there[4];
-  UNROLL for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = load_value(row_of(turn, k), there[k / 4u][k % 4u]);
-  UNROLL for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = counted_bits(bits[k / 4u][k % 4u], there[k / 4u][k % 4u]);
+  UNROLL_ROWS for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = load_value(row_of(turn, k), there[k / 4u][k % 4u]);
+  UNROLL_ROWS for (uint k = 0u; k < 16u; ++k) bits[k / 4u][k % 4u] = counted_bits(bits[k / 4u][k % 4u], there[k / 4u][k % 4u]);
 }
 
 void load_turn(uint turn, out uvec4 bits[4]) {

@@ -20,9 +20,8 @@ uint index_of(uint near_infrared_bits, uint red_bits) {
   precise float difference = left - right;
   precise float sum = left + right;
   precise float quotient = difference / sum;
-  bool exists = is_finite_bits(floatBitsToUint(left)) && is_finite_bits(floatBitsToUint(right)) &&
-                is_finite_bits(floatBitsToUint(sum)) && abs(sum) > epsilon &&
-                is_finite_bits(floatBitsToUint(quotient));
+  // A sum is finite only where both bands are.
+  bool exists = is_finite_bits(floatBitsToUint(sum)) && abs(sum) > epsilon && is_finite_bits(floatBitsToUint(quotient));
   if (clamps) quotient = clamp(quotient, lowest, highest);
   return exists ? floatBitsToUint(quotient) : quiet_nan_bits;
 }
