@@ -29,7 +29,7 @@ class BitValidityTest : public ScanFixture {
 };
 
 TEST_F(BitValidityTest, LimitsReductionsOverPartitionsAndBorders) {
-  for (const std::uint64_t rows : {0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 4095, 4096, 4097, 9001, 70001}) {
+  for (const std::uint64_t rows : {0, 1, 7, 8, 9, 31, 33, 64, 65, 4097, 70001}) {
     const Words values = random_words(rows, rows);
     const Words validity = random_mask(rows, rows + 1, 0.5);
     const std::vector<Partition> partitions = standard_partitions(rows, 5);
@@ -57,7 +57,7 @@ TEST_F(BitValidityTest, BeginsAtAnyBit) {
 }
 
 TEST_F(BitValidityTest, ScansWithEveryKernel) {
-  for (const std::uint64_t rows : {1, 255, 4097, 20000}) {
+  for (const std::uint64_t rows : {255, 9001}) {
     const Words values = random_words(rows, 3);
     const Words validity = random_mask(rows, 4, 0.6);
     const Words flags = random_flags(rows, 5, 500);
