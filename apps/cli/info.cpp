@@ -25,6 +25,10 @@ std::string_view validity_name(raster::ValiditySource source) {
       return "alpha";
     case raster::ValiditySource::mask_and_alpha:
       return "mask and alpha";
+    case raster::ValiditySource::quality:
+      return "quality";
+    case raster::ValiditySource::unreadable:
+      return "unreadable";
   }
   return "none";
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,13 @@ enum class Compression : std::uint8_t { none, lzw, deflate, zstd };
 /// Whether the samples of a pixel lie together or each band for itself.
 enum class Interleave : std::uint8_t { band, pixel };
 
-/// How a GeoTIFF is written.
+/// How a raster is written.
 struct RasterWriterOptions {
+  /// GDAL's short name of the format. `GTiff` is written directly. Any other format is first written as a GeoTIFF
+  /// beside the output (for names under `/vsi`, in the folder for temporary files) and copied in `finish()`, as
+  /// gdal_translate does. Of the options below, COG takes compression, level, tile and threads; other formats only
+  /// `creation_options`.
+  std::string driver = "GTiff";
   OverwritePolicy overwrite = OverwritePolicy::refuse;
   Compression compression = Compression::deflate;
   /// Level of DEFLATE (1 to 9) or ZSTD (1 to 22); absent means the format's default.
@@ -36,11 +42,17 @@ struct RasterWriterOptions {
   std::vector<std::string> creation_options = {};
   /// Files that the job reads: an output that is one of them, also through a link, is refused.
   std::vector<std::string> inputs = {};
+  /// Ends the copy in `finish()` with `cancelled`.
+  std::stop_token stop = {};
 };
 
-/// Writes a tiled, compressed GeoTIFF. The pixels go to a temporary file beside the target, which takes the target's
-/// name in `finish()`; a writer destroyed before leaves nothing behind. A replaced file's `.aux.xml`, `.ovr` and `.msk`
-/// go with it. Names under `/vsi` are written directly and deleted on failure.
+/// Writes a tiled, compressed GeoTIFF, or another format by way of one. The pixels go to a temporary file beside the
+/// target (a folder, for other formats), which takes the target's name in `finish()`; a writer destroyed before leaves
+/// nothing behind. A replaced file's `.aux.xml`, `.ovr` and `.msk` go with it. Names under `/vsi` are written directly
+/// and deleted on failure. Statistics of an input are never written.
+///
+/// Validity that a write brings becomes a mask of the dataset inside the GeoTIFF; the mask is made when the first
+/// missing pixel comes, so that a raster without any has none.
 ///
 /// Thread-safety: one thread at a time.
 class TESSERA_EXPORT RasterWriter final : public residency::TileSink {
@@ -49,7 +61,8 @@ class TESSERA_EXPORT RasterWriter final : public residency::TileSink {
   /// are written. All bands have one type and one nodata value, as GeoTIFF demands (`format_mismatch`).
   /// `alias` when the output is an input; `file_exists` when it (or a sidecar that would describe it) exists and may
   /// not be replaced; `file_unwritable` when the folder is missing or closed, or the path is no regular file;
-  /// `invalid_argument` for metadata or options out of range.
+  /// `invalid_argument` for metadata or options out of range; `invalid_option` for a creation option or a format that
+  /// GDAL does not know or can't write.
   static RasterWriter create(const std::string& path, const raster::RasterMetadata& metadata,
                              std::span<const raster::BandInfo> bands, const RasterWriterOptions& options = {});
 
@@ -66,8 +79,9 @@ class TESSERA_EXPORT RasterWriter final : public residency::TileSink {
   /// Where the pixels are until `finish()`, so that a signal handler can remove it.
   const std::string& temporary_name() const;
 
-  /// Flushes, closes, checks and renames. `file_unwritable` when anything failed, `file_exists` when another process
-  /// made the output meanwhile; the temporary is gone then. Calling it twice is `execution_order`.
+  /// Flushes, closes, copies where the format needs it, checks and renames. `file_unwritable` when anything failed or
+  /// the format can't hold the raster as it is, missing pixels included; `file_exists` when another process made the
+  /// output meanwhile; `cancelled`. The temporary is gone then. Calling it twice is `execution_order`.
   void finish() override;
   /// Removes the temporary file now. Idempotent; nothing after a successful `finish()`.
   void abandon() noexcept;

@@ -17,6 +17,8 @@ enum class ValiditySource : std::uint8_t {
   mask,            ///< a mask stored with the raster, 0 = missing
   alpha,           ///< an alpha band, 0 = missing
   mask_and_alpha,  ///< both must pass
+  quality,         ///< a quality band of another raster, by a rule
+  unreadable,      ///< blocks that could not be read and are skipped
 };
 
 /// Red, green, blue and alpha of one palette entry.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -27,6 +28,8 @@ struct StreamInput {
   const TileSource* source = nullptr;
   std::uint32_t band = 1;
   StreamPlace place = StreamPlace::device;
+  /// A further plane of the source that is delivered beside the band's own: `StreamViews::unmasked`.
+  std::optional<std::uint32_t> unmasked_plane = {};
 };
 
 /// What a job's graph works on: one band per device input, in order; one float32 view per output band; the results'
@@ -35,6 +38,7 @@ struct StreamViews {
   std::vector<raster::Band> inputs;
   std::vector<VectorView> outputs;
   GraphBuffer results;
+  std::vector<std::optional<Validity>> unmasked = {};  ///< per device input: `StreamInput::unmasked_plane`
 };
 
 /// One window that is done, as `StreamJob::accept` sees it. Valid during the call.
@@ -43,6 +47,12 @@ struct StreamedWindow {
   std::span<const std::byte> results;                   ///< what the graph wrote
   std::vector<std::span<const std::byte>> samples;      ///< per input, in the band's storage type
   std::vector<std::span<const std::uint8_t>> validity;  ///< per input; empty without a validity plane
+  std::vector<std::span<const std::uint8_t>> unmasked;  ///< per input; empty without `StreamInput::unmasked_plane`
+  /// Per input: missing pixels of its validity plane by reason, as `ValidityDestination` counts them.
+  std::vector<std::uint64_t> missing_by_mask;
+  std::vector<std::uint64_t> missing_by_alpha;
+  std::vector<std::uint64_t> missing_by_quality;
+  std::vector<std::uint64_t> missing_by_unreadable;
 };
 
 /// Work on a raster larger than memory, window by window.

@@ -24,9 +24,12 @@ struct ValidityDestination {
   std::uint32_t plane = 0;  ///< `BandInfo::validity_plane`
   /// One byte a pixel, 0 = missing, 1 = accepted; `window.pixel_count()` bytes.
   std::span<std::uint8_t> bytes = {};
-  /// Written by the read: pixels that the mask takes out, and those that only the alpha band takes out.
+  /// Written by the read: missing pixels by the first of these reasons. Their sum is the number of zeros.
   std::uint64_t missing_by_mask = 0;
   std::uint64_t missing_by_alpha = 0;
+  std::uint64_t missing_by_quality = 0;
+  /// Before all others: pixels of blocks that could not be read and were skipped.
+  std::uint64_t missing_by_unreadable = 0;
 };
 
 /// One read: a window, the bands and the validity planes wanted of it. A band may be wanted once.
@@ -88,6 +91,9 @@ struct BandSamples {
 struct WriteRequest {
   Window window = {};
   std::span<const BandSamples> bands = {};
+  /// One byte a pixel, 0 = missing in every band; empty where no pixel is missing for this reason. Pixels that the
+  /// bands mark by their nodata value need none. Further writes of the window can only add missing pixels.
+  std::span<const std::uint8_t> validity = {};
 };
 
 /// Takes windows of a raster in any order; best ones that cover whole blocks, each once.
