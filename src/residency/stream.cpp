@@ -135,13 +135,16 @@ class StreamRun {
           bands.push_back({input.input.band, slot.samples[i].host().first(pixels * raster::size_of(input.info->type))});
       }
       std::vector<ValidityDestination> planes;
+      std::vector<std::size_t> plane_indices;
       for (std::size_t i = 0; i < layout_.planes.size(); ++i) {
         if (layout_.planes[i].source != source) continue;
         const auto bytes = slot.planes[i].host().first(pixels);
         planes.push_back(
             {.plane = layout_.planes[i].plane, .bytes = {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()}});
+        plane_indices.push_back(i);
       }
       source->read({.window = window, .bands = bands, .validity = planes}, stop_.get_token());
+      for (std::size_t i = 0; i < planes.size(); ++i) slot.counts[plane_indices[i]] = planes[i];
       for (const auto& [from, to] : copies)
         std::ranges::copy(slot.samples[from].host(), slot.samples[to].host().begin());
     }
@@ -182,15 +185,25 @@ class StreamRun {
   }
 
   StreamedWindow streamed(const StreamSlot& slot) const {
-    StreamedWindow view{.window = slot.window, .results = slot.results.host(), .samples = {}, .validity = {}};
+    StreamedWindow view;
+    view.window = slot.window;
+    view.results = slot.results.host();
     const std::uint64_t pixels = slot.window.pixel_count();
+    const auto plane_bytes = [&](std::optional<std::size_t> plane) -> std::span<const std::uint8_t> {
+      if (!plane) return {};
+      const auto bytes = slot.planes[*plane].host().first(pixels);
+      return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+    };
     for (std::size_t i = 0; i < layout_.inputs.size(); ++i) {
       const auto& input = layout_.inputs[i];
       view.samples.push_back(slot.samples[i].host().first(pixels * raster::size_of(input.info->type)));
-      view.validity.emplace_back();
-      if (!input.plane) continue;
-      const auto bytes = slot.planes[*input.plane].host().first(pixels);
-      view.validity.back() = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+      view.validity.push_back(plane_bytes(input.plane));
+      view.unmasked.push_back(plane_bytes(input.unmasked));
+      const ValidityDestination counts = input.plane ? slot.counts[*input.plane] : ValidityDestination{};
+      view.missing_by_mask.push_back(counts.missing_by_mask);
+      view.missing_by_alpha.push_back(counts.missing_by_alpha);
+      view.missing_by_quality.push_back(counts.missing_by_quality);
+      view.missing_by_unreadable.push_back(counts.missing_by_unreadable);
     }
     return view;
   }

@@ -19,19 +19,24 @@ raster::Band band_of(const StreamLayout::Input& input, const VectorView& values)
 
 StreamLayout::StreamLayout(const StreamJob& job) : output_bands(job.output_bands), result_bytes(job.result_bytes) {
   for (const StreamInput& input : job.inputs) {
-    Input entry{.input = input, .info = &input.source->band(input.band), .plane = std::nullopt};
-    if (entry.info->validity != raster::ValiditySource::none) {
-      const PlaneKey key{input.source, entry.info->validity_plane};
-      const auto found = std::find(planes.begin(), planes.end(), key);
-      entry.plane = static_cast<std::size_t>(found - planes.begin());
-      if (found == planes.end()) {
-        planes.push_back(key);
-        plane_places.push_back(input.place);
-      }
-      if (input.place == StreamPlace::device) plane_places[*entry.plane] = StreamPlace::device;
-    }
+    Input entry{.input = input, .info = &input.source->band(input.band), .plane = {}, .unmasked = {}};
+    if (entry.info->validity != raster::ValiditySource::none)
+      entry.plane = plane_of(input, entry.info->validity_plane);
+    if (input.unmasked_plane) entry.unmasked = plane_of(input, *input.unmasked_plane);
     inputs.push_back(entry);
   }
+}
+
+std::size_t StreamLayout::plane_of(const StreamInput& input, std::uint32_t plane) {
+  const PlaneKey key{input.source, plane};
+  const auto found = std::find(planes.begin(), planes.end(), key);
+  const auto index = static_cast<std::size_t>(found - planes.begin());
+  if (found == planes.end()) {
+    planes.push_back(key);
+    plane_places.push_back(input.place);
+  }
+  if (input.place == StreamPlace::device) plane_places[index] = StreamPlace::device;
+  return index;
 }
 
 StreamMemory StreamMemory::on_host(std::uint64_t bytes) {
@@ -77,6 +82,7 @@ StreamSlot::StreamSlot(Device& device, const StreamLayout& layout, std::uint64_t
   for (const StreamPlace place : layout.plane_places)
     planes.push_back(place == StreamPlace::device ? StreamMemory::input(device, pixels, "validity")
                                                   : StreamMemory::on_host(pixels));
+  counts.resize(planes.size());
   for (std::uint32_t i = 0; i < layout.output_bands; ++i)
     outputs.push_back(StreamMemory::output(device, 4 * pixels, "output"));
   if (layout.result_bytes != 0) results = StreamMemory::output(device, layout.result_bytes, "results");
@@ -103,8 +109,12 @@ StreamGraphs::Compiled& StreamGraphs::compiled(std::uint64_t pixels) {
     if (input.input.place != StreamPlace::device) continue;
     entry.samples.push_back(declare("samples " + std::to_string(i), raster::storage_format(input.info->type)));
     raster::Band band = band_of(input, entry.samples.back().view());
-    if (input.plane) band.validity = Validity{.rows = *planes[*input.plane], .kind = ValidityKind::byte};
+    const auto validity = [&](std::optional<std::size_t> plane) {
+      return plane ? std::optional(Validity{.rows = *planes[*plane], .kind = ValidityKind::byte}) : std::nullopt;
+    };
+    band.validity = validity(input.plane);
     views.inputs.push_back(band);
+    views.unmasked.push_back(validity(input.unmasked));
   }
   for (std::uint32_t i = 0; i < layout_.output_bands; ++i) {
     entry.outputs.push_back(declare("output " + std::to_string(i), Format::float32));

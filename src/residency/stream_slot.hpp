@@ -24,13 +24,17 @@ struct StreamLayout {
   struct Input {
     StreamInput input;
     const raster::BandInfo* info = nullptr;
-    std::optional<std::size_t> plane;  ///< index into `planes`
+    std::optional<std::size_t> plane;     ///< index into `planes`
+    std::optional<std::size_t> unmasked;  ///< likewise, `StreamInput::unmasked_plane`
   };
   std::vector<Input> inputs;
   std::vector<PlaneKey> planes;
   std::vector<StreamPlace> plane_places;
   std::uint32_t output_bands = 0;
   std::uint64_t result_bytes = 0;
+
+ private:
+  std::size_t plane_of(const StreamInput& input, std::uint32_t plane);
 };
 
 /// Memory that the host reaches, and the device too where the device works on it.
@@ -62,6 +66,7 @@ struct StreamSlot {
 
   std::vector<StreamMemory> samples;  ///< per input
   std::vector<StreamMemory> planes;
+  std::vector<ValidityDestination> counts;  ///< per plane: what its last read counted
   std::vector<StreamMemory> outputs;
   StreamMemory results;
   Window window;

@@ -95,6 +95,8 @@ void TileSink::write(const WriteRequest& request) {
   const Side side{"tile_sink", name()};
   require_window(side, extent(), request.window);
   require_bands(side, bands(), request.window, request.bands);
+  if (!request.validity.empty())
+    require_length(side, "the validity bytes", request.window.pixel_count(), 1, request.validity.size());
   write_checked(request);
 }
 

@@ -183,6 +183,8 @@ void read_windows(const std::string& path, const RasterDescription& description,
   for (residency::ValidityDestination& destination : request.validity) {
     destination.missing_by_mask = 0;
     destination.missing_by_alpha = 0;
+    destination.missing_by_quality = 0;
+    destination.missing_by_unreadable = 0;
   }
   const Extent block = description.info.block;
   const auto most = static_cast<std::int64_t>(std::max<std::uint64_t>(1, step_bytes / bytes_per_pixel(description)));
