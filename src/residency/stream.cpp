@@ -187,7 +187,7 @@ class StreamRun {
   StreamedWindow streamed(const StreamSlot& slot) const {
     StreamedWindow view;
     view.window = slot.window;
-    view.results = slot.results.host();
+    view.results = slot.results.host().first(layout_.result_bytes);
     const std::uint64_t pixels = slot.window.pixel_count();
     const auto plane_bytes = [&](std::optional<std::size_t> plane) -> std::span<const std::uint8_t> {
       if (!plane) return {};

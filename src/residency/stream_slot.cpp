@@ -85,7 +85,8 @@ StreamSlot::StreamSlot(Device& device, const StreamLayout& layout, std::uint64_t
   counts.resize(planes.size());
   for (std::uint32_t i = 0; i < layout.output_bands; ++i)
     outputs.push_back(StreamMemory::output(device, 4 * pixels, "output"));
-  if (layout.result_bytes != 0) results = StreamMemory::output(device, layout.result_bytes, "results");
+  // A graph names the results even where it writes none.
+  results = StreamMemory::output(device, std::max<std::uint64_t>(layout.result_bytes, 4), "results");
 }
 
 StreamGraphs::Compiled& StreamGraphs::compiled(std::uint64_t pixels) {

@@ -16,9 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/error.hpp>
-#include <tessera/raster/band_info.hpp>
-#include <tessera/residency/tile_source.hpp>
+#include "support/raster_reads.hpp"
 
 /// Small rasters made through GDAL itself, so that what the library reads does not come from the library.
 namespace tessera::testing {
@@ -109,52 +107,6 @@ inline void make_raster(const std::string& path, const RasterSpec& spec) {
 
 inline void set_role(GDALDatasetH dataset, int band, GDALColorInterp role) {
   GDALSetRasterColorInterpretation(GDALGetRasterBand(dataset, band), role);
-}
-
-inline residency::Window whole(const residency::TileSource& source) {
-  return {0, 0, source.metadata().width, source.metadata().height};
-}
-
-/// Reads a window of a band, whose samples are `Sample`.
-template <typename Sample>
-std::vector<Sample> read_band(const residency::TileSource& source, std::uint32_t band,
-                              const residency::Window& window) {
-  EXPECT_EQ(raster::size_of(source.band(band).type), sizeof(Sample));
-  std::vector<Sample> samples(window.pixel_count());
-  const residency::BandDestination destination{band, std::as_writable_bytes(std::span(samples))};
-  source.read({window, {&destination, 1}, {}});
-  return samples;
-}
-
-template <typename Sample>
-std::vector<Sample> read_band(const residency::TileSource& source, std::uint32_t band) {
-  return read_band<Sample>(source, band, whole(source));
-}
-
-/// Reads the validity plane of a band; all ones where it has none.
-inline std::vector<std::uint8_t> read_validity(const residency::TileSource& source, std::uint32_t band) {
-  const residency::Window window = whole(source);
-  std::vector<std::uint8_t> bytes(window.pixel_count(), 1);
-  const raster::BandInfo& info = source.band(band);
-  if (info.validity != raster::ValiditySource::none) {
-    residency::ValidityDestination destination{info.validity_plane, bytes};
-    source.read({window, {}, {&destination, 1}});
-  }
-  return bytes;
-}
-
-/// The code of the error that `action` throws; `internal` and a test failure when it throws none.
-inline ErrorCode code_of(const std::function<void()>& action, std::string* message = nullptr) {
-  try {
-    action();
-  } catch (const Error& error) {
-    if (message != nullptr) {
-      *message = error.what();
-    }
-    return error.code();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorCode::internal;
 }
 
 inline void write_text(const std::string& path, const std::string& text) {
