@@ -13,6 +13,8 @@
 
 namespace tessera::io {
 
+enum class Resampling : std::uint8_t;
+
 /// How a raster is opened.
 struct RasterOpenOptions {
   /// Open options of the format's driver, `KEY=VALUE`.
@@ -71,6 +73,8 @@ class TESSERA_EXPORT RasterFile final : public residency::TileSource {
 
  private:
   class Implementation;
+  friend TESSERA_EXPORT RasterFile align(const RasterFile& file, const residency::TileSource& reference,
+                                         Resampling resampling);
   explicit RasterFile(std::unique_ptr<Implementation> implementation);
   void read_checked(const residency::ReadRequest& request, const std::stop_token& stop) const override;
 

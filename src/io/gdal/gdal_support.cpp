@@ -158,6 +158,20 @@ std::optional<SampleType> sample_type_of(GDALRasterBandH band) {
   }
 }
 
+raster::NoData no_data_of(GDALRasterBandH band, SampleType type) {
+  int declared = FALSE;
+  if (type == SampleType::sint64) {
+    const std::int64_t value = GDALGetRasterNoDataValueAsInt64(band, &declared);
+    return declared ? raster::NoData::of_signed(type, value) : raster::NoData();
+  }
+  if (type == SampleType::uint64) {
+    const std::uint64_t value = GDALGetRasterNoDataValueAsUInt64(band, &declared);
+    return declared ? raster::NoData::of_unsigned(type, value) : raster::NoData();
+  }
+  const double value = GDALGetRasterNoDataValue(band, &declared);
+  return declared ? raster::NoData::of(type, value) : raster::NoData();
+}
+
 std::string system_message(int error_number) { return std::generic_category().message(error_number); }
 
 }  // namespace tessera::io::detail

@@ -6,6 +6,7 @@
 
 #include <gdal.h>
 
+#include <tessera/raster/no_data.hpp>
 #include <tessera/raster/sample_type.hpp>
 
 namespace tessera::io::detail {
@@ -61,6 +62,9 @@ GDALDataType gdal_type_of(raster::SampleType type);
 
 /// The sample type that holds a band without loss; none for complex and unknown types.
 std::optional<raster::SampleType> sample_type_of(GDALRasterBandH band);
+
+/// The nodata value of a band whose sample type is `type`.
+raster::NoData no_data_of(GDALRasterBandH band, raster::SampleType type);
 
 /// A C string that may be null.
 inline std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }

@@ -1,14 +1,12 @@
-#include <ogr_srs_api.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <memory>
 
 #include <tessera/error.hpp>
 #include <tessera/io/raster_file.hpp>
 
 #include "gdal_support.hpp"
+#include "reference_system.hpp"
 
 namespace tessera::io {
 
@@ -17,23 +15,14 @@ namespace {
 using raster::CoordinateReferenceSystem;
 using raster::RasterMetadata;
 
-struct ReferenceDeleter {
-  void operator()(OGRSpatialReferenceH system) const { OSRDestroySpatialReference(system); }
-};
-using Reference = std::unique_ptr<void, ReferenceDeleter>;
-
-Reference parse(const CoordinateReferenceSystem& identity) {
-  return Reference(OSRNewSpatialReference(identity.well_known_text.c_str()));
-}
-
 bool same_reference(const std::optional<CoordinateReferenceSystem>& left,
                     const std::optional<CoordinateReferenceSystem>& right) {
   if (!left || !right || *left == *right) {
     return true;
   }
   const detail::MessageCollector quiet;
-  const Reference a = parse(*left);
-  const Reference b = parse(*right);
+  const detail::Reference a = detail::reference_of(*left);
+  const detail::Reference b = detail::reference_of(*right);
   const char* const options[] = {"IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES", "IGNORE_COORDINATE_EPOCH=YES", nullptr};
   return a != nullptr && b != nullptr && OSRIsSameEx(a.get(), b.get(), options) != FALSE;
 }

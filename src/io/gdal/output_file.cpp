@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* operation_name = "raster_writer";
+/// The GeoTIFF that a copied format is made from.
+constexpr const char* pixels_name = ".pixels.tif";
 /// What describes a raster from beside it. Left behind, they would describe the new one.
 constexpr const char* sidecar_suffixes[] = {".aux.xml", ".ovr", ".msk", ".ovr.aux.xml", ".msk.ovr"};
 
@@ -62,6 +64,26 @@ fs::path resolved(const std::string& path) {
   return error || result.empty() ? fs::path(path) : result;
 }
 
+/// For names that GDAL's file systems know.
+void require_absent(const std::string& path, OverwritePolicy overwrite, const std::string& name) {
+  VSIStatBufL status;
+  if (overwrite == OverwritePolicy::refuse && VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0) {
+    fail(ErrorCode::file_exists, path, "the output exists", name == path ? "" : name);
+  }
+}
+
+/// Makes an empty file or folder of a name that is not in use; otherwise says why not in `errno`.
+bool reserve(const fs::path& path, Staging staging) {
+  if (staging == Staging::copied) {
+    return ::mkdir(path.c_str(), 0777) == 0;
+  }
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+  }
+  return descriptor >= 0;
+}
+
 std::string random_suffix() {
   static std::atomic<std::uint64_t> counter = 0;
   std::random_device source;
@@ -90,22 +112,33 @@ int rename_without_replacing(const char* from, const char* to) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path, OverwritePolicy overwrite, const std::vector<std::string>& inputs)
-    : path_(std::move(path)), target_(path_), overwrite_(overwrite) {
+OutputFile::OutputFile(std::string path, OverwritePolicy overwrite, const std::vector<std::string>& inputs,
+                       Staging staging)
+    : path_(std::move(path)), target_(path_), overwrite_(overwrite), staging_(staging) {
   if (path_.empty()) {
     fail(ErrorCode::invalid_argument, path_, "the output must have a name", "");
   }
   require_no_input(path_, inputs);
   is_virtual_ = path_.rfind("/vsi", 0) == 0;
   if (is_virtual_) {
-    VSIStatBufL status;
-    if (VSIStatExL(path_.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0 && overwrite_ == OverwritePolicy::refuse) {
-      fail(ErrorCode::file_exists, path_, "the output exists", "");
+    for (const char* suffix : sidecar_suffixes) {
+      require_absent(path_, overwrite_, path_ + suffix);
     }
-    temporary_ = path_;
+    require_absent(path_, overwrite_, path_);
+  } else {
+    check_local_target();
+  }
+  if (is_virtual_ && staging_ == Staging::direct) {
+    temporary_ = product_ = path_;
     pending_ = true;
     return;
   }
+  reserve_temporary();
+}
+
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::check_local_target() {
   struct stat status;
   if (::stat(path_.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
@@ -123,20 +156,24 @@ OutputFile::OutputFile(std::string path, OverwritePolicy overwrite, const std::v
            with_suffix(target_, suffix).string());
     }
   }
-  reserve_temporary();
 }
 
-OutputFile::~OutputFile() { discard(); }
-
 void OutputFile::reserve_temporary() {
+  std::error_code ignored;
+  const fs::path place = is_virtual_ ? fs::temp_directory_path(ignored) : target_.parent_path();
   // Names are bounded, usually by 255 bytes.
   const std::string name = target_.filename().string().substr(0, 200);
   for (int attempt = 0; attempt < 16; ++attempt) {
-    temporary_ = (target_.parent_path() / ("." + name + "." + random_suffix() + ".tmp")).string();
-    const int descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) {
-      ::close(descriptor);
+    const fs::path reserved = place / ("." + name + "." + random_suffix() + ".tmp");
+    if (reserve(reserved, staging_)) {
       pending_ = true;
+      temporary_ = product_ = reserved.string();
+      if (staging_ == Staging::copied) {
+        folder_ = reserved;
+        temporary_ = (folder_ / (std::string(pixels_name))).string();
+        // Under its own name, since formats derive the names of further files from it.
+        product_ = is_virtual_ ? path_ : (folder_ / target_.filename()).string();
+      }
       return;
     }
     if (errno != EEXIST) {
@@ -146,14 +183,44 @@ void OutputFile::reserve_temporary() {
   fail(ErrorCode::file_unwritable, path_, "the output's folder must be writable", system_message(errno));
 }
 
-void OutputFile::rename_temporary() {
+void OutputFile::begin() {
+  if (!is_virtual_ || begun_) {
+    return;
+  }
+  begun_ = true;
+  const MessageCollector quiet;
+  for (const char* suffix : sidecar_suffixes) {
+    VSIUnlink((path_ + suffix).c_str());
+  }
+}
+
+/// Files that lie beside the product: sidecars of a file, whatever else a copied format made.
+std::vector<fs::path> OutputFile::companions() const {
+  std::vector<fs::path> found;
+  if (staging_ == Staging::copied) {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path() != product_ && entry.path() != temporary_) {
+        found.push_back(entry.path());
+      }
+    }
+    return found;
+  }
+  for (const char* suffix : sidecar_suffixes) {
+    if (is_present(with_suffix(product_, suffix))) {
+      found.push_back(with_suffix(product_, suffix));
+    }
+  }
+  return found;
+}
+
+void OutputFile::rename_product() {
   struct stat status;
   if (::stat(target_.c_str(), &status) == 0) {
-    ::chmod(temporary_.c_str(), status.st_mode & 07777);
+    ::chmod(product_.c_str(), status.st_mode & 07777);
   }
   const int result = overwrite_ == OverwritePolicy::replace
-                         ? std::rename(temporary_.c_str(), target_.c_str())
-                         : rename_without_replacing(temporary_.c_str(), target_.c_str());
+                         ? std::rename(product_.c_str(), target_.c_str())
+                         : rename_without_replacing(product_.c_str(), target_.c_str());
   if (result == 0) {
     return;
   }
@@ -167,31 +234,51 @@ void OutputFile::rename_temporary() {
 
 void OutputFile::publish() {
   if (is_virtual_) {
-    pending_ = false;
+    begun_ = false;
+    discard();
     return;
   }
-  rename_temporary();
-  pending_ = false;
-  for (const char* suffix : sidecar_suffixes) {
-    const fs::path own = with_suffix(temporary_, suffix);
-    const fs::path other = with_suffix(target_, suffix);
-    if (is_present(own)) {
-      std::rename(own.c_str(), other.c_str());
-    } else if (overwrite_ == OverwritePolicy::replace) {
-      ::unlink(other.c_str());
+  std::vector<std::pair<fs::path, fs::path>> renames;
+  for (const fs::path& own : companions()) {
+    const fs::path other = staging_ == Staging::copied
+                               ? target_.parent_path() / own.filename()
+                               : fs::path(target_.string() + own.string().substr(product_.size()));
+    if (overwrite_ == OverwritePolicy::refuse && is_present(other)) {
+      discard();
+      fail(ErrorCode::file_exists, path_, "a file exists that belongs to the output", other.string());
+    }
+    renames.emplace_back(own, other);
+  }
+  rename_product();
+  if (overwrite_ == OverwritePolicy::replace) {
+    for (const char* suffix : sidecar_suffixes) {
+      ::unlink(with_suffix(target_, suffix).c_str());
     }
   }
+  for (const auto& [own, other] : renames) {
+    std::rename(own.c_str(), other.c_str());
+  }
+  discard();
 }
 
 void OutputFile::discard() noexcept {
-  if (!pending_) {
+  if (!std::exchange(pending_, false)) {
     return;
   }
-  pending_ = false;
   try {
-    if (is_virtual_) {
+    if (is_virtual_ && begun_) {
       const MessageCollector quiet;
       VSIUnlink(path_.c_str());
+      for (const char* suffix : sidecar_suffixes) {
+        VSIUnlink((path_ + suffix).c_str());
+      }
+    }
+    if (!folder_.empty()) {
+      std::error_code ignored;
+      fs::remove_all(folder_, ignored);
+      return;
+    }
+    if (is_virtual_) {
       return;
     }
     ::unlink(temporary_.c_str());

@@ -9,8 +9,11 @@
 namespace tessera::io {
 
 RasterFile::Implementation::Implementation(std::string path, RasterOpenOptions options,
-                                           detail::RasterDescription description, detail::Dataset first)
-    : path_(std::move(path)), options_(std::move(options)), description_(std::move(description)) {
+                                           detail::RasterDescription description, detail::Dataset first, Opener opener)
+    : path_(std::move(path)),
+      options_(std::move(options)),
+      description_(std::move(description)),
+      opener_(std::move(opener)) {
   idle_.push_back(std::move(first));
 }
 
@@ -23,11 +26,11 @@ detail::Dataset RasterFile::Implementation::acquire() {
       return dataset;
     }
   }
-  detail::Dataset dataset = detail::open_dataset(path_, options_);
+  detail::Dataset dataset = opener_();
   // The file may have been replaced since it was described.
   if (GDALGetRasterXSize(dataset.get()) != description_.metadata.width ||
       GDALGetRasterYSize(dataset.get()) != description_.metadata.height ||
-      GDALGetRasterCount(dataset.get()) != static_cast<int>(description_.bands.size())) {
+      GDALGetRasterCount(dataset.get()) != description_.band_count) {
     throw Error(ErrorCode::file_unreadable, {"raster_file", path_, "the file changed while it was read", ""});
   }
   return dataset;
@@ -64,7 +67,8 @@ RasterFile::~RasterFile() = default;
 RasterFile RasterFile::open(const std::string& path, const RasterOpenOptions& options) {
   detail::Dataset dataset = detail::open_dataset(path, options);
   detail::RasterDescription description = detail::describe(path, dataset.get());
-  return RasterFile(std::make_unique<Implementation>(path, options, std::move(description), std::move(dataset)));
+  return RasterFile(std::make_unique<Implementation>(path, options, std::move(description), std::move(dataset),
+                                                     [path, options] { return detail::open_dataset(path, options); }));
 }
 
 const std::string& RasterFile::name() const { return implementation_->path(); }

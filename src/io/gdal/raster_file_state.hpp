@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <stop_token>
@@ -19,6 +20,7 @@ namespace detail {
 struct ValidityPlane {
   int mask_of_band = 0;  ///< the band whose mask band counts
   int alpha_band = 0;
+  int mask_band = 0;  ///< a band of bytes that is a mask itself
 
   friend bool operator==(const ValidityPlane&, const ValidityPlane&) = default;
 };
@@ -27,6 +29,7 @@ struct ValidityPlane {
 struct RasterDescription {
   raster::RasterMetadata metadata;
   std::vector<raster::BandInfo> bands;
+  int band_count = 0;  ///< of the dataset: as many as `bands`, or more where further ones are masks
   std::vector<ValidityPlane> planes;
   RasterFileInfo info;
   /// Bytes that decoding one block takes: all bands when they are interleaved by pixel.
@@ -49,10 +52,15 @@ void read_windows(const std::string& path, const RasterDescription& description,
 
 class RasterFile::Implementation {
  public:
+  /// Makes a further handle, on any thread.
+  using Opener = std::function<detail::Dataset()>;
+
   Implementation(std::string path, RasterOpenOptions options, detail::RasterDescription description,
-                 detail::Dataset first);
+                 detail::Dataset first, Opener opener);
 
   const std::string& path() const { return path_; }
+  const RasterOpenOptions& options() const { return options_; }
+  const Opener& opener() const { return opener_; }
   const detail::RasterDescription& description() const { return description_; }
   void read(const residency::ReadRequest& request, const std::stop_token& stop);
 
@@ -63,6 +71,7 @@ class RasterFile::Implementation {
   std::string path_;
   RasterOpenOptions options_;
   detail::RasterDescription description_;
+  Opener opener_;
   std::mutex mutex_;
   std::vector<detail::Dataset> idle_;
 };

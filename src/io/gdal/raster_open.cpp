@@ -17,7 +17,6 @@ namespace tessera::io::detail {
 namespace {
 
 using raster::BandInfo;
-using raster::NoData;
 using raster::SampleType;
 using raster::ValiditySource;
 
@@ -50,20 +49,6 @@ constexpr const char* operation_name = "raster_file";
   const bool claimed = GDALIdentifyDriverEx(path.c_str(), GDAL_OF_RASTER, nullptr, nullptr) != nullptr;
   fail(claimed ? ErrorCode::file_unreadable : ErrorCode::file_unsupported, path,
        claimed ? "the header can't be read" : "not a raster that GDAL can read", words);
-}
-
-NoData no_data_of(GDALRasterBandH band, SampleType type) {
-  int declared = FALSE;
-  if (type == SampleType::sint64) {
-    const std::int64_t value = GDALGetRasterNoDataValueAsInt64(band, &declared);
-    return declared ? NoData::of_signed(type, value) : NoData();
-  }
-  if (type == SampleType::uint64) {
-    const std::uint64_t value = GDALGetRasterNoDataValueAsUInt64(band, &declared);
-    return declared ? NoData::of_unsigned(type, value) : NoData();
-  }
-  const double value = GDALGetRasterNoDataValue(band, &declared);
-  return declared ? NoData::of(type, value) : NoData();
 }
 
 std::vector<raster::PaletteEntry> palette_of(GDALRasterBandH band) {
@@ -125,8 +110,8 @@ void describe_validity(GDALDatasetH dataset, RasterDescription& description) {
   for (int number = 1; number <= count; ++number) {
     BandInfo& info = description.bands[static_cast<std::size_t>(number - 1)];
     const bool is_alpha = info.color_interpretation == "Alpha";
-    const ValidityPlane plane{mask_of(GDALGetRasterBand(dataset, number), number, alpha_band != 0),
-                              is_alpha ? 0 : alpha_band};
+    const ValidityPlane plane{.mask_of_band = mask_of(GDALGetRasterBand(dataset, number), number, alpha_band != 0),
+                              .alpha_band = is_alpha ? 0 : alpha_band};
     if (plane == ValidityPlane{}) {
       continue;
     }
@@ -263,6 +248,7 @@ RasterDescription describe(const std::string& path, GDALDatasetH dataset) {
          inner.empty() ? "no bands" : "it holds several rasters; name one, for example " + inner);
   }
   RasterDescription description;
+  description.band_count = count;
   for (int number = 1; number <= count; ++number) {
     description.bands.push_back(band_info_of(path, GDALGetRasterBand(dataset, number), number));
   }

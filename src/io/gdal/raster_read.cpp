@@ -142,9 +142,12 @@ void read_validity(const Reading& reading, residency::ValidityDestination& desti
   std::uint8_t* const first = destination.bytes.data() + offset_in(reading.window, part);
   const std::size_t row_pixels = static_cast<std::size_t>(reading.window.width);
   const std::size_t width = static_cast<std::size_t>(part.width);
-  if (plane.mask_of_band != 0) {
-    const GDALRasterBandH mask = GDALGetMaskBand(GDALGetRasterBand(reading.dataset, plane.mask_of_band));
-    read_part(reading, mask, plane.mask_of_band, "the mask", part, GDT_Byte, first, reading.window.width);
+  const bool has_mask = plane.mask_of_band != 0 || plane.mask_band != 0;
+  if (has_mask) {
+    const GDALRasterBandH mask = plane.mask_band != 0
+                                     ? GDALGetRasterBand(reading.dataset, plane.mask_band)
+                                     : GDALGetMaskBand(GDALGetRasterBand(reading.dataset, plane.mask_of_band));
+    read_part(reading, mask, std::max(plane.mask_of_band, 1), "the mask", part, GDT_Byte, first, reading.window.width);
   }
   const std::vector<std::uint8_t> opaque =
       plane.alpha_band == 0 ? std::vector<std::uint8_t>() : read_alpha(reading, plane.alpha_band, part);
@@ -154,7 +157,7 @@ void read_validity(const Reading& reading, residency::ValidityDestination& desti
     std::uint64_t masked = 0;
     std::uint64_t accepted = 0;
     for (std::size_t x = 0; x < width; ++x) {
-      const bool passes_mask = plane.mask_of_band == 0 || row[x] != 0;
+      const bool passes_mask = !has_mask || row[x] != 0;
       const bool passes = passes_mask && (alpha == nullptr || alpha[x] != 0);
       row[x] = static_cast<std::uint8_t>(passes);
       masked += passes_mask ? 0 : 1;

@@ -2,17 +2,14 @@
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
-#include <ogr_srs_api.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <map>
 #include <utility>
 
 #include <tessera/error.hpp>
 
+#include "creation.hpp"
 #include "gdal_support.hpp"
 #include "output_file.hpp"
 
@@ -21,246 +18,25 @@ namespace tessera::io {
 namespace {
 
 using detail::Dataset;
+using detail::fail_writer;
 using detail::MessageCollector;
 using raster::BandInfo;
-using raster::NoData;
 using raster::RasterMetadata;
 using residency::Extent;
 using residency::Window;
 
-constexpr const char* operation_name = "raster_writer";
-
-[[noreturn]] void fail(ErrorCode code, const std::string& operand, const char* rule, std::string values = {}) {
-  throw Error(code, {operation_name, operand, rule, std::move(values)});
-}
-
-void require_bands(std::span<const BandInfo> bands) {
-  if (bands.empty()) {
-    fail(ErrorCode::invalid_argument, "bands", "there must be at least one");
-  }
-  for (const BandInfo& band : bands) {
-    if (band.type != bands.front().type) {
-      fail(ErrorCode::format_mismatch, "bands", "all bands of a GeoTIFF have one type",
-           std::string(name_of(bands.front().type)) + " and " + std::string(name_of(band.type)));
-    }
-    if (!(band.no_data == bands.front().no_data)) {
-      fail(ErrorCode::format_mismatch, "bands", "all bands of a GeoTIFF have one nodata value",
-           bands.front().no_data.text() + " and " + band.no_data.text());
-    }
-    if (band.no_data.kind() != NoData::Kind::none && band.no_data.type() != band.type) {
-      fail(ErrorCode::format_mismatch, "no_data", "must be of the band's type",
-           std::string(name_of(band.no_data.type())) + " and " + std::string(name_of(band.type)));
-    }
-    if (!std::isfinite(band.scale_or_default()) || !std::isfinite(band.offset_or_default())) {
-      fail(ErrorCode::invalid_argument, "scale", "scale and offset must be finite");
-    }
-  }
-}
-
-void require_options(const RasterMetadata& metadata, const RasterWriterOptions& options) {
-  metadata.validate();
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (metadata.width > most || metadata.height > most) {
-    fail(ErrorCode::limit_exceeded, "metadata", "a GeoTIFF has at most 2147483647 columns and rows",
-         std::to_string(metadata.width) + " x " + std::to_string(metadata.height));
-  }
-  for (const std::int64_t size : {options.tile.width, options.tile.height}) {
-    if (size <= 0 || size % 16 != 0 || size > 32768) {
-      fail(ErrorCode::invalid_argument, "tile", "sizes must be multiples of 16 up to 32768", std::to_string(size));
-    }
-  }
-  if (options.threads < 0) {
-    fail(ErrorCode::invalid_argument, "threads", "must not be negative", std::to_string(options.threads));
-  }
-  if (options.compression_level) {
-    const int highest = options.compression == Compression::deflate ? 9
-                        : options.compression == Compression::zstd  ? 22
-                                                                    : 0;
-    if (*options.compression_level < 1 || *options.compression_level > highest) {
-      fail(ErrorCode::invalid_argument, "compression_level", "DEFLATE takes 1 to 9, ZSTD 1 to 22, others none",
-           std::to_string(*options.compression_level));
-    }
-  }
-}
-
-std::int64_t shrunk(std::int64_t tile, std::int64_t raster) { return std::min(tile, (raster + 15) / 16 * 16); }
-
-std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-  return text;
-}
-
-/// Our defaults, then the caller's own options over them.
-std::map<std::string, std::string> creation_options(const RasterMetadata& metadata, std::span<const BandInfo> bands,
-                                                    const RasterWriterOptions& options) {
-  std::map<std::string, std::string> result;
-  result["TILED"] = "YES";
-  result["BLOCKXSIZE"] = std::to_string(shrunk(options.tile.width, metadata.width));
-  result["BLOCKYSIZE"] = std::to_string(shrunk(options.tile.height, metadata.height));
-  result["BIGTIFF"] = "IF_SAFER";
-  result["INTERLEAVE"] = options.interleave == Interleave::band ? "BAND" : "PIXEL";
-  if (options.threads != 1) {
-    result["NUM_THREADS"] = options.threads == 0 ? "ALL_CPUS" : std::to_string(options.threads);
-  }
-  const bool is_float = raster::is_floating_point(bands.front().type);
-  switch (options.compression) {
-    case Compression::none:
-      break;
-    case Compression::lzw:
-      result["COMPRESS"] = "LZW";
-      break;
-    case Compression::deflate:
-      result["COMPRESS"] = "DEFLATE";
-      break;
-    case Compression::zstd:
-      result["COMPRESS"] = "ZSTD";
-      break;
-  }
-  if (options.compression != Compression::none) {
-    result["PREDICTOR"] = is_float ? "3" : "2";
-  }
-  if (options.compression_level) {
-    result[options.compression == Compression::zstd ? "ZSTD_LEVEL" : "ZLEVEL"] =
-        std::to_string(*options.compression_level);
-  }
-#if GDAL_VERSION_NUM < GDAL_COMPUTE_VERSION(3, 7, 0)
-  if (bands.front().type == raster::SampleType::sint8) {
-    result["PIXELTYPE"] = "SIGNEDBYTE";
-  }
-#endif
-  for (const std::string& option : options.creation_options) {
-    const std::size_t equals = option.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      fail(ErrorCode::invalid_option, "creation_options", "must read KEY=VALUE", option);
-    }
-    const std::string key = upper_case(option.substr(0, equals));
-    const std::string value = option.substr(equals + 1);
-    if (key == "COMPRESS") {
-      // A level or predictor of ours may not suit another compression.
-      result.erase("PREDICTOR");
-      result.erase("ZLEVEL");
-      result.erase("ZSTD_LEVEL");
-      const std::string name = upper_case(value);
-      if (name == "DEFLATE" || name == "LZW" || name == "ZSTD") {
-        result["PREDICTOR"] = is_float ? "3" : "2";
-      }
-    }
-    result[key] = value;
-  }
-  return result;
-}
-
-void set_no_data(GDALRasterBandH band, const BandInfo& info) {
-  const NoData& no_data = info.no_data;
-  if (no_data.kind() == NoData::Kind::none) {
-    return;
-  }
-  if (no_data.kind() == NoData::Kind::integer && info.type == raster::SampleType::sint64) {
-    GDALSetRasterNoDataValueAsInt64(band, static_cast<std::int64_t>(no_data.bits()));
-  } else if (no_data.kind() == NoData::Kind::integer && info.type == raster::SampleType::uint64) {
-    GDALSetRasterNoDataValueAsUInt64(band, no_data.bits());
-  } else {
-    GDALSetRasterNoDataValue(band, no_data.declared());
-  }
-}
-
-void set_band(GDALRasterBandH band, const BandInfo& info) {
-  const GDALColorInterp interpretation = GDALGetColorInterpretationByName(info.color_interpretation.c_str());
-  if (interpretation != GCI_Undefined) {
-    GDALSetRasterColorInterpretation(band, interpretation);
-  }
-  if (!info.palette.empty()) {
-    const GDALColorTableH table = GDALCreateColorTable(GPI_RGB);
-    for (std::size_t i = 0; i < info.palette.size(); ++i) {
-      const raster::PaletteEntry& entry = info.palette[i];
-      const GDALColorEntry value = {entry[0], entry[1], entry[2], entry[3]};
-      GDALSetColorEntry(table, static_cast<int>(i), &value);
-    }
-    GDALSetRasterColorTable(band, table);
-    GDALDestroyColorTable(table);
-  }
-  set_no_data(band, info);
-  if (!info.description.empty()) {
-    GDALSetDescription(band, info.description.c_str());
-  }
-  if (!info.unit.empty()) {
-    GDALSetRasterUnitType(band, info.unit.c_str());
-  }
-  if (info.scale) {
-    GDALSetRasterScale(band, *info.scale);
-  }
-  if (info.offset) {
-    GDALSetRasterOffset(band, *info.offset);
-  }
-}
-
-void set_grid(GDALDatasetH dataset, const RasterMetadata& metadata) {
-  const bool is_point = metadata.pixel_interpretation == raster::PixelInterpretation::point;
-  GDALSetMetadataItem(dataset, "AREA_OR_POINT", is_point ? "Point" : "Area", nullptr);
-  if (metadata.georeferencing == raster::Georeferencing::present) {
-    const std::array<double, 6>& m = metadata.affine;
-    // GDAL's transform starts at the corner of the first pixel, that of a point raster at the point itself.
-    const double shift = is_point ? 0.5 : 0.0;
-    double transform[6] = {m[2] - shift * m[0] - shift * m[1], m[0], m[1],
-                           m[5] - shift * m[3] - shift * m[4], m[3], m[4]};
-    GDALSetGeoTransform(dataset, transform);
-  }
-  const auto& system = metadata.coordinate_reference_system;
-  if (!system || (system->well_known_text.empty() && system->authority.empty())) {
-    return;
-  }
-  const OGRSpatialReferenceH reference = OSRNewSpatialReference(nullptr);
-  const std::string& definition = system->well_known_text.empty() ? system->authority : system->well_known_text;
-  if (OSRSetFromUserInput(reference, definition.c_str()) == OGRERR_NONE) {
-    OSRSetAxisMappingStrategy(reference, OAMS_TRADITIONAL_GIS_ORDER);
-    GDALSetSpatialRef(dataset, reference);
-  }
-  OSRDestroySpatialReference(reference);
-}
-
-GDALDriverH geotiff_driver() {
-  detail::register_drivers();
-  const GDALDriverH driver = GDALGetDriverByName("GTiff");
-  if (driver == nullptr) {
-    fail(ErrorCode::file_unsupported, "GTiff", "GDAL must have its GeoTIFF driver");
-  }
-  return driver;
-}
-
 /// A failure while the pixels are on their way to the medium.
 [[noreturn]] void fail_write(const std::string& path, const char* rule, const std::string& words) {
-  fail(ErrorCode::file_unwritable, path, rule, words);
+  fail_writer(ErrorCode::file_unwritable, path, rule, words);
 }
 
-Dataset create_dataset(const detail::OutputFile& file, const RasterMetadata& metadata, std::span<const BandInfo> bands,
-                       const RasterWriterOptions& options) {
-  const GDALDriverH driver = geotiff_driver();
-  std::vector<std::string> texts;
-  for (const auto& [key, value] : creation_options(metadata, bands, options)) {
-    std::string& text = texts.emplace_back(key);
-    text += '=';
-    text += value;
-  }
-  const std::vector<const char*> list = detail::option_list(texts);
-  MessageCollector messages;
-  if (GDALValidateCreationOptions(driver, const_cast<char**>(list.data())) == FALSE) {
-    fail(ErrorCode::invalid_option, "creation_options", "the driver must know every option", messages.text());
-  }
-  Dataset dataset(GDALCreate(driver, file.temporary().c_str(), static_cast<int>(metadata.width),
-                             static_cast<int>(metadata.height), static_cast<int>(bands.size()),
-                             detail::gdal_type_of(bands.front().type), const_cast<char**>(list.data())));
-  if (!dataset) {
-    fail_write(file.path(), "can't be created", messages.text());
-  }
-  set_grid(dataset.get(), metadata);
-  for (std::size_t i = 0; i < bands.size(); ++i) {
-    set_band(GDALGetRasterBand(dataset.get(), static_cast<int>(i + 1)), bands[i]);
-  }
-  if (messages.failed()) {
-    fail_write(file.path(), "metadata can't be written", messages.text());
-  }
-  return dataset;
+/// Makes a mask of the whole dataset inside the file, with every pixel accepted.
+CPLErr make_mask(GDALDatasetH dataset) {
+  const std::string before = detail::text_or_empty(CPLGetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", nullptr));
+  CPLSetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", "YES");
+  const CPLErr status = GDALCreateDatasetMaskBand(dataset, GMF_PER_DATASET);
+  CPLSetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", before.empty() ? nullptr : before.c_str());
+  return status != CE_None ? status : GDALFillRaster(GDALGetMaskBand(GDALGetRasterBand(dataset, 1)), 255.0, 0.0);
 }
 
 }  // namespace
@@ -271,8 +47,12 @@ class RasterWriter::Implementation {
                  const RasterWriterOptions& options)
       : metadata_(metadata),
         bands_(bands.begin(), bands.end()),
-        file_(path, options.overwrite, options.inputs),
-        dataset_(create_dataset(file_, metadata_, bands_, options)) {
+        options_(options),
+        is_copied_(detail::is_copied_format(options)),
+        file_(path, options.overwrite, options.inputs, is_copied_ ? detail::Staging::copied : detail::Staging::direct) {
+    if (!is_copied_) file_.begin();
+    dataset_ = detail::create_geotiff(file_.temporary(), file_.path(), metadata_, bands_,
+                                      is_copied_ ? detail::intermediate_options(options) : options);
     int width = 0;
     int height = 0;
     GDALGetBlockSize(GDALGetRasterBand(dataset_.get(), 1), &width, &height);
@@ -298,12 +78,16 @@ class RasterWriter::Implementation {
   bool covers_blocks(const Window& window) const;
   void write_blocks(GDALRasterBandH band, const Window& window, const std::byte* samples);
   void write_region(GDALRasterBandH band, const Window& window, const std::byte* samples);
+  void write_validity(const Window& window, std::span<const std::uint8_t> validity);
   void require_success(CPLErr status, const MessageCollector& messages, const char* rule);
   void require_open() const;
-  void verify() const;
+  void verify(const std::string& name) const;
 
   RasterMetadata metadata_;
   std::vector<BandInfo> bands_;
+  RasterWriterOptions options_;
+  bool is_copied_ = false;
+  bool has_mask_ = false;
   detail::OutputFile file_;
   Dataset dataset_;
   Extent block_;
@@ -313,7 +97,7 @@ class RasterWriter::Implementation {
 
 void RasterWriter::Implementation::require_open() const {
   if (!dataset_) {
-    fail(ErrorCode::execution_order, file_.path(), "the writer is finished or has been abandoned");
+    fail_writer(ErrorCode::execution_order, file_.path(), "the writer is finished or has been abandoned");
   }
 }
 
@@ -383,17 +167,56 @@ void RasterWriter::Implementation::write(const residency::WriteRequest& request)
       write_region(band, request.window, samples.samples.data());
     }
   }
+  write_validity(request.window, request.validity);
 }
 
-/// Opens what was written: a medium that lost the end of the file without a word shows here.
-void RasterWriter::Implementation::verify() const {
+/// Missing pixels stay missing: the mask of the window is combined with what it holds.
+void RasterWriter::Implementation::write_validity(const Window& window, std::span<const std::uint8_t> validity) {
+  if (std::find(validity.begin(), validity.end(), std::uint8_t{0}) == validity.end()) {
+    return;
+  }
+  MessageCollector messages;
+  if (!has_mask_) {
+    require_success(make_mask(dataset_.get()), messages, "a mask can't be made");
+    has_mask_ = true;
+  }
+  const GDALRasterBandH mask = GDALGetMaskBand(GDALGetRasterBand(dataset_.get(), 1));
+  std::vector<std::uint8_t> bytes(validity.size());
+  const auto transfer = [&](GDALRWFlag direction, const char* rule) {
+    const CPLErr status = GDALRasterIO(mask, direction, static_cast<int>(window.column), static_cast<int>(window.row),
+                                       static_cast<int>(window.width), static_cast<int>(window.height), bytes.data(),
+                                       static_cast<int>(window.width), static_cast<int>(window.height), GDT_Byte, 0, 0);
+    require_success(status, messages, rule);
+  };
+  transfer(GF_Read, "the mask can't be read");
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = validity[i] == 0 ? 0 : bytes[i];
+  }
+  transfer(GF_Write, "the mask can't be written");
+}
+
+/// Opens what was written: a medium that lost the end of the file without a word shows here, and a format that doesn't
+/// keep what makes pixels missing.
+void RasterWriter::Implementation::verify(const std::string& name) const {
   const MessageCollector messages;
-  const Dataset written(GDALOpenEx(file_.temporary().c_str(), GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR,
-                                   nullptr, nullptr, nullptr));
+  const Dataset written(
+      GDALOpenEx(name.c_str(), GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, nullptr, nullptr, nullptr));
   if (!written || GDALGetRasterXSize(written.get()) != metadata_.width ||
       GDALGetRasterYSize(written.get()) != metadata_.height ||
       GDALGetRasterCount(written.get()) != static_cast<int>(bands_.size())) {
     fail_write(file_.path(), "the written file can't be opened again", messages.text());
+  }
+  for (std::size_t i = 0; i < bands_.size() && is_copied_; ++i) {
+    const GDALRasterBandH band = GDALGetRasterBand(written.get(), static_cast<int>(i + 1));
+    if (detail::sample_type_of(band) != bands_[i].type) {
+      fail_write(file_.path(), "the format can't hold the samples' type", std::string(name_of(bands_[i].type)));
+    }
+    if (has_mask_ && (GDALGetMaskFlags(band) & GMF_PER_DATASET) == 0) {
+      fail_write(file_.path(), "the format can't hold missing pixels without a nodata value", options_.driver);
+    }
+    if (bands_[i].no_data.needs_comparison() && !(detail::no_data_of(band, bands_[i].type) == bands_[i].no_data)) {
+      fail_write(file_.path(), "the format can't hold the nodata value", bands_[i].no_data.text());
+    }
   }
 }
 
@@ -407,7 +230,11 @@ void RasterWriter::Implementation::finish() {
     require_success(CE_None, messages, "can't be closed");
   }
   try {
-    verify();
+    if (is_copied_) {
+      file_.begin();
+      detail::copy_into_format(file_.temporary(), file_.product(), file_.path(), options_);
+    }
+    verify(file_.product());
   } catch (...) {
     abandon();
     throw;
@@ -431,8 +258,11 @@ RasterWriter::~RasterWriter() = default;
 
 RasterWriter RasterWriter::create(const std::string& path, const RasterMetadata& metadata,
                                   std::span<const BandInfo> bands, const RasterWriterOptions& options) {
-  require_bands(bands);
-  require_options(metadata, options);
+  detail::require_writable_bands(bands);
+  detail::require_writer_options(metadata, options);
+  if (detail::is_copied_format(options)) {
+    detail::require_copied_format(options);
+  }
   return RasterWriter(std::make_unique<Implementation>(path, metadata, bands, options));
 }
 
