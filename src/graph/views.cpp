@@ -81,4 +81,15 @@ VectorView VectorView::with_count(const DataView& count) const {
   return VectorView(chunks_, first_row_, length_, count);
 }
 
+VectorView VectorView::reinterpret(Format format) const {
+  if (format == this->format()) return *this;
+  if (size_of(format) != size_of(this->format())) {
+    detail::reject(ErrorCode::format_mismatch, "vector view", "reinterpret", "both formats have one size",
+                   detail::values_of("format", name_of(this->format()), "other", name_of(format)));
+  }
+  auto list = std::make_shared<detail::ChunkList>(*chunks_);
+  list->format = format;
+  return VectorView(std::move(list), first_row_, length_, count_);
+}
+
 }  // namespace tessera

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <tessera/ops/arithmetic.hpp>
+
 #include "graph_support.hpp"
 
 namespace tessera::test {
@@ -149,6 +151,32 @@ TEST_F(GraphTest, TransientLikeMirrorsChunks) {
   for (const auto& chunk : part.chunk_list()->chunks) lengths.push_back(chunk.length);
   EXPECT_EQ(lengths, (std::vector<std::uint64_t>{1, 0, 2}));
   EXPECT_EQ(graph.transient_like(shape.view().slice(0, 0), Format::uint32, "none").length(), 0U);
+}
+
+TEST_F(GraphTest, ReinterpretedRowsAreTheSameBits) {
+  const std::vector<float> values{1.0F, -0.0F, 2.5F, -1.0F};
+  const Buffer result = upload<std::uint32_t>(std::vector<std::uint32_t>(3));
+  Graph graph(device());
+  const Vector vector = tessera::upload<float>(device(), std::vector<float>{values[0]},
+                                               std::vector<float>{values[1], values[2], values[3]});
+  const VectorView bits = graph.import(vector).view().slice(1, 3).reinterpret(Format::uint32);
+  EXPECT_EQ(bits.format(), Format::uint32);
+  EXPECT_EQ(bits.length(), 3U);
+  EXPECT_EQ(bits.first_row(), 1U);
+  graph.add(Elementwise{.a = bits, .output = graph.import(result).view<std::uint32_t>(3)});
+  CompiledGraph compiled = graph.compile();
+  execute(compiled);
+  EXPECT_EQ(download<std::uint32_t>(result), (std::vector<std::uint32_t>{0x80000000, 0x40200000, 0xbf800000}));
+}
+
+TEST_F(GraphTest, ReinterpretKeepsTheCountAndRejectsAnotherSize) {
+  Graph graph(device());
+  const VectorView rows = graph.transient(32).view<float>(8);
+  const DataView count = graph.transient(4).view<std::uint32_t>(1);
+  EXPECT_EQ(rows.with_count(count).reinterpret(Format::sint32).count(), count);
+  EXPECT_EQ(rows.reinterpret(Format::float32).chunk_list(), rows.chunk_list());
+  expect_error(ErrorCode::format_mismatch, [&] { (void)rows.reinterpret(Format::uint8); });
+  expect_error(ErrorCode::format_mismatch, [&] { (void)rows.reinterpret(Format::float64); });
 }
 
 TEST_F(GraphTest, LimitsAreEnforcedBeforeAnythingIsBuilt) {

@@ -110,6 +110,9 @@ class TESSERA_EXPORT VectorView {
   /// The same rows with a length that a word on the device limits. Throws `format_mismatch` (not one uint32),
   /// `foreign_graph`.
   VectorView with_count(const DataView& count) const;
+  /// The same rows read in another format of the same size, for example the bits of float32 as uint32. Keeps the count.
+  /// Throws `format_mismatch` (another size). Costs a copy of the chunk list, not of rows.
+  VectorView reinterpret(Format format) const;
 
  private:
   std::shared_ptr<const detail::ChunkList> chunks_;
