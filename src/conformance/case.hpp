@@ -214,5 +214,8 @@ Outcome check_mask(Device& device, Random& random);
 Outcome check_histogram(Device& device, Random& random);
 Outcome check_ndvi(Device& device, Random& random);
 Outcome check_statistics(Device& device, Random& random);
+Outcome check_missing_counts(Device& device, Random& random);
+Outcome check_threshold(Device& device, Random& random);
+Outcome check_otsu_threshold(Device& device, Random& random);
 
 }  // namespace tessera::conformance

@@ -19,9 +19,16 @@ struct Check {
 };
 
 constexpr std::array checks{
-    Check{"elementwise", check_elementwise}, Check{"reduction", check_reduction}, Check{"scan", check_scan},
-    Check{"histogram", check_histogram},     Check{"mask", check_mask},           Check{"ndvi", check_ndvi},
+    Check{"elementwise", check_elementwise},
+    Check{"reduction", check_reduction},
+    Check{"scan", check_scan},
+    Check{"histogram", check_histogram},
+    Check{"mask", check_mask},
+    Check{"ndvi", check_ndvi},
     Check{"statistics", check_statistics},
+    Check{"missing_counts", check_missing_counts},
+    Check{"threshold", check_threshold},
+    Check{"otsu_threshold", check_otsu_threshold},
 };
 
 CaseReport run_case(Device& device, const Check& check, std::uint64_t seed) {

@@ -37,7 +37,7 @@ const uint tile_capacity = gl_WorkGroupSize.x * rows_per_thread;
 
 // tessera::Format
 const uint format_uint32 = 0u, format_sint32 = 1u, format_float32 = 2u, format_uint8 = 5u, format_sint8 = 6u,
-           format_uint16 = 7u, format_sint16 = 8u, format_float64 = 11u;
+           format_uint16 = 7u, format_sint16 = 8u, format_uint64 = 9u, format_sint64 = 10u, format_float64 = 11u;
 
 // A switch over constants: the column is one at every call once loops over columns are unrolled.
 uint column_flags(uint column) {
@@ -64,7 +64,7 @@ uint column_row_bytes(uint column) {
   uint format = column_format(column);
   if (format == format_uint8 || format == format_sint8) return 1u;
   if (format == format_uint16 || format == format_sint16) return 2u;
-  return format == format_float64 ? 8u : 4u;
+  return format == format_uint64 || format == format_sint64 || format == format_float64 ? 8u : 4u;
 }
 #endif
 // Whether rows of a column may be missing.
@@ -139,7 +139,7 @@ void open_one_span_tile(uint tile) {
     column_stride[column] = stride_of(column, record.columns[column].first_chunk);
     column_base[column] = chunk_origin(column, record.columns[column].first_chunk) +
                           (record.columns[column].first_row + tile_first_row) * uint64_t(column_stride[column]);
-    tile_wide = tile_wide && column_has(column, column_packed) && column_format(column) != format_float64 &&
+    tile_wide = tile_wide && column_has(column, column_packed) && column_row_bytes(column) != 8u &&
                 aligned_for_quads(column);
   }
 }
@@ -162,7 +162,7 @@ void open_span_tile(uint tile) {
     column_stride[column] = column_has(column, column_strides)
         ? stride_of(column, READ_AT(WordPairs, record.rows.placements, column * record.rows.spans + span).x)
         : stride_of(column, 0u);
-    tile_wide = tile_wide && column_has(column, column_packed) && column_format(column) != format_float64 &&
+    tile_wide = tile_wide && column_has(column, column_packed) && column_row_bytes(column) != 8u &&
                 aligned_for_quads(column);
   }
 }
@@ -320,8 +320,14 @@ uint load_bits(uint column, uint64_t first, uint count) {
   return bitfieldExtract(bits, 0, int(count));
 }
 
-// A row's bits widened to 32: narrow integers by value, float64 rounded to float32. A narrow sample is read with the aligned word around
-// it, which its own buffer always holds.
+// A row of 8 bytes as it is stored.
+uint64_t load_long(uint column, uint i, uint place) {
+  uint64_t address = row_address(column, i, place);
+  return (uint64_t(READ_ROW(Words, column, address, 1)) << 32) | uint64_t(READ_ROW(Words, column, address, 0));
+}
+
+// A row's bits widened to 32: narrow integers by value, float64 rounded to float32; 64-bit integers have their low word only. A narrow
+// sample is read with the aligned word around it, which its own buffer always holds.
 uint load_row(uint column, uint i, uint place) {
   uint64_t address = row_address(column, i, place);
   uint row_bytes = column_row_bytes(column);
@@ -330,7 +336,11 @@ uint load_row(uint column, uint i, uint place) {
   return 0u;
 #else
   if (column_has(column, column_bits)) return load_bits(column, address, 1u);
-  if (row_bytes == 8u) return float32_from_float64(uvec2(READ_ROW(Words, column, address, 0), READ_ROW(Words, column, address, 1)));
+  if (row_bytes == 8u) {
+    uint low = READ_ROW(Words, column, address, 0);
+    if (!column_is_float(column)) return low;
+    return float32_from_float64(uvec2(low, READ_ROW(Words, column, address, 1)));
+  }
   uint word = READ_WORD_AROUND(column, address, row_bytes);
   return narrow_sample(column_format(column), word, (uint(address) & 3u) * 8u);
 #endif
@@ -383,10 +393,9 @@ void store_quad(uint column, uint quad, uvec4 bits) {
 bool differs_from_no_data(uint column, uint bits, uint i, uint place) {
   if (!column_has(column, column_compare)) return true;
   uint64_t sentinel = column_no_data[column];
-  if (column_format(column) == format_float64) {
-    uint64_t address = row_address(column, i, place);
-    uint64_t raw = (uint64_t(READ_ROW(Words, column, address, 1)) << 32) | uint64_t(READ_ROW(Words, column, address, 0));
-    return raw != sentinel && ((raw | sentinel) << 1) != uint64_t(0);
+  if (column_row_bytes(column) == 8u) {
+    uint64_t raw = load_long(column, i, place);
+    return raw != sentinel && !(column_is_float(column) && ((raw | sentinel) << 1) == uint64_t(0));
   }
   if (bits == uint(sentinel)) return false;
   // Both zeros match either zero.

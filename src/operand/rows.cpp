@@ -1,6 +1,8 @@
 #include "operand/rows.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include <tessera/error.hpp>
@@ -46,6 +48,11 @@ Column plain_column(const VectorView& view, Access access) {
 
 }  // namespace
 
+bool is_not_a_number(const RawNoData& no_data, Format format) noexcept {
+  if (format == Format::float32) return std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(no_data.bits)));
+  return format == Format::float64 && std::isnan(std::bit_cast<double>(no_data.bits));
+}
+
 RowTuning default_row_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
     return {.workgroup_size = 32,
@@ -66,7 +73,7 @@ ColumnList& ColumnList::input(const Input* input, ValueDomain domain) {
   }
   Column column = plain_column(input->values, Access::read);
   if (input->observations) column.flags |= column_finite;
-  if (input->no_data) {
+  if (input->no_data && !is_not_a_number(*input->no_data, input->format())) {
     column.flags |= column_compare;
     column.no_data = *input->no_data;
   }

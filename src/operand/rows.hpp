@@ -14,6 +14,9 @@
 // Row-aligned operands on the host: spans, column records, geometry. See glsl/rows.glsl for the kernels' side.
 namespace tessera::detail {
 
+/// Whether a sentinel of that storage format is a NaN.
+TESSERA_EXPORT bool is_not_a_number(const RawNoData& no_data, Format format) noexcept;
+
 /// Boundaries of several columns intersected: in a span every column stays inside one chunk.
 struct SpanTable {
   std::vector<std::uint64_t> first_row;   ///< per span, and the total

@@ -19,8 +19,8 @@ void register_operations() {
   std::call_once(once, [] {
     tessera::detail::register_raster_modules();
     static const std::array operations{
-        &detail::ndvi_operation(),
-        &detail::statistics_operation(),
+        &detail::missing_counts_operation(), &detail::ndvi_operation(),      &detail::otsu_threshold_operation(),
+        &detail::statistics_operation(),     &detail::threshold_operation(),
     };
     tessera::detail::register_operations(operations);
   });

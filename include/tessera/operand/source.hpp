@@ -59,8 +59,8 @@ struct Calibration {
 };
 
 /// The raw sentinel of missing rows as a bit pattern of the storage format, in the low bytes. Integers compare exactly,
-/// before any conversion; in a float format both zeros match either zero, and a NaN matches nothing (a float that is
-/// not finite is missing anyway).
+/// before any conversion; in a float format both zeros match either zero. A NaN is not compared (a float that is not
+/// finite is missing anyway); it only says why a NaN is missing, to an operation that tells reasons apart.
 struct RawNoData {
   std::uint64_t bits = 0;
   friend bool operator==(const RawNoData&, const RawNoData&) noexcept = default;

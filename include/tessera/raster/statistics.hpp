@@ -41,4 +41,32 @@ struct Statistics {
 
 TESSERA_EXPORT Request to_request(const Statistics& operation);
 
+/// How many pixels of a band are missing, and why: every pixel counts once, by the first reason that holds.
+///
+/// `output` is five uint32 in the order of `Reason`. A NaN sample is nodata where the band's nodata is NaN, otherwise
+/// it is not finite; integers are always finite. Samples are looked at as stored, float64 and 64-bit integers in all
+/// their bits; scale and offset play no part. `quality` is a second validity of the same pixels: a pixel counts there
+/// when nothing else is wrong with it. Counts are modulo 2^32. Bands of 8- to 64-bit integers, float32 and float64, at
+/// any stride. Without pixels every count is 0. The same counts for any partition and device. Two dispatches, the
+/// band is read once; no scratch. Errors: `format_mismatch`, `length_mismatch` (output, quality), `layout_mismatch`,
+/// `alias`, `foreign_graph`.
+struct MissingCounts {
+  enum class Reason : std::uint8_t {
+    none,        ///< a valid pixel
+    validity,    ///< the band's validity is 0: a mask or an alpha band
+    no_data,     ///< the stored sample equals the nodata value
+    not_finite,  ///< a NaN or an infinity
+    quality,     ///< the quality validity is 0
+  };
+  /// Rows of the output.
+  static constexpr std::uint64_t rows = 5;
+
+  std::string id = {};
+  Source band;
+  std::optional<Validity> quality = {};
+  Target output;
+};
+
+TESSERA_EXPORT Request to_request(const MissingCounts& operation);
+
 }  // namespace tessera::raster

@@ -56,6 +56,8 @@ Source Band::source() const {
     if (no_data.type() == SampleType::sint8) bits = static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
     if (no_data.type() == SampleType::sint16) bits = static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
     source = source.with_no_data({bits});
+  } else if (no_data.kind() == NoData::Kind::not_a_number) {
+    source = source.with_no_data({source.format() == Format::float64 ? std::uint64_t{0x7ff8000000000000} : 0x7fc00000});
   }
   const Calibration calibration{.scale = finite_float(scale, id, "has a scale that is finite in float32"),
                                 .offset = finite_float(offset, id, "has an offset that is finite in float32")};
