@@ -8,6 +8,7 @@
 
 #include <tessera/io/raster_file.hpp>
 #include <tessera/io/raster_writer.hpp>
+#include <tessera/residency/derived_sources.hpp>
 
 #include "support/raster_files.hpp"
 
@@ -101,6 +102,27 @@ TEST_F(BadInputTest, corrupt_pixels_are_an_error_and_never_a_crash) {
   testing::write_text(path, bytes);
   const RasterFile file = RasterFile::open(path);
   EXPECT_EQ(code_of([&] { testing::read_band<std::uint8_t>(file, 1); }), ErrorCode::file_unreadable);
+}
+
+TEST_F(BadInputTest, unreadable_blocks_can_be_skipped) {
+  const std::string path = folder_.file("a.tif");
+  make_noise(path, {"COMPRESS=DEFLATE", "TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=64"});
+  const std::vector<std::uint8_t> whole = testing::read_band<std::uint8_t>(RasterFile::open(path), 1);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const RasterFile file = RasterFile::open(path);
+  const residency::SkippingSource skipping(file);
+  const std::vector<std::uint8_t> samples = testing::read_band<std::uint8_t>(skipping, 1);
+  const std::vector<std::uint8_t> validity = testing::read_validity(skipping, 1);
+  std::uint64_t missing = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    missing += validity[i] == 0 ? 1 : 0;
+    ASSERT_EQ(samples[i], validity[i] == 0 ? 0 : whole[i]) << i;
+  }
+  // Half of 16 blocks of incompressible bytes, more or less the one that is cut.
+  EXPECT_GE(skipping.skipped_count(), 7u);
+  EXPECT_LE(skipping.skipped_count(), 9u);
+  EXPECT_EQ(missing, skipping.skipped_count() * 64 * 64);
+  EXPECT_NE(skipping.skipped().at(0).cause.find("a.tif"), std::string::npos);
 }
 
 TEST_F(BadInputTest, damaged_headers_never_crash) {
@@ -223,9 +245,11 @@ std::vector<std::uint8_t> noise_of(std::uint64_t window, std::uint32_t band, std
 }
 
 /// Writes noise in two bands until something fails or the file is finished.
-void fill_disk(const std::string& path, const residency::WindowGrid& windows, int threads, Interleave interleave) {
+void fill_disk(const std::string& path, const residency::WindowGrid& windows, int threads, Interleave interleave,
+               const std::string& driver = "GTiff") {
   std::vector<raster::BandInfo> bands(2);
   RasterWriterOptions options;
+  options.driver = driver;
   options.tile = {64, 64};
   options.threads = threads;
   options.interleave = interleave;
@@ -278,6 +302,32 @@ TEST_F(BadInputTest, a_full_disk_leaves_nothing) {
     }
   }
   EXPECT_GE(full, 20u);
+  EXPECT_GE(finished, 4u);
+}
+
+TEST_F(BadInputTest, a_disk_that_fills_up_while_a_format_is_copied_leaves_nothing) {
+  const SmallDisk disk(folder_.file("disk"));
+  if (!disk.mounted()) {
+    GTEST_SKIP() << "needs the right to mount a file system";
+  }
+  const std::string path = folder_.file("disk/a.tif");
+  std::size_t full = 0;
+  std::size_t finished = 0;
+  // 512 bytes a row, twice: 256 rows just don't fit.
+  for (std::int64_t height = 400; height >= 200; height -= height > 264 ? 40 : 4) {
+    const residency::WindowGrid windows({256, height}, {256, 64});
+    try {
+      fill_disk(path, windows, 1, Interleave::band, "COG");
+      expect_noise(path, windows);
+      std::filesystem::remove(path);
+      ++finished;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::file_unwritable) << error.what();
+      ++full;
+    }
+    EXPECT_TRUE(disk.is_empty()) << height << " rows";
+  }
+  EXPECT_GE(full, 4u);
   EXPECT_GE(finished, 4u);
 }
 

@@ -283,7 +283,6 @@ Dataset create_geotiff(const std::string& target, const std::string& path, const
   const GDALDriverH driver = driver_of("GTiff");
   const std::vector<std::string> texts = texts_of(creation_options(metadata, bands, options));
   const std::vector<const char*> list = option_list(texts);
-  require_creation_options(driver, list);
   MessageCollector messages;
   Dataset dataset(GDALCreate(driver, target.c_str(), static_cast<int>(metadata.width),
                              static_cast<int>(metadata.height), static_cast<int>(bands.size()),
@@ -303,7 +302,8 @@ Dataset create_geotiff(const std::string& target, const std::string& path, const
 
 bool is_copied_format(const RasterWriterOptions& options) { return !EQUAL(options.driver.c_str(), "GTiff"); }
 
-void require_copied_format(const RasterWriterOptions& options) {
+void require_format(const RasterMetadata& metadata, std::span<const BandInfo> bands,
+                    const RasterWriterOptions& options) {
   const GDALDriverH driver = driver_of(options.driver);
   const auto has = [&](const char* capability) {
     const char* value = GDALGetMetadataItem(driver, capability, nullptr);
@@ -313,7 +313,8 @@ void require_copied_format(const RasterWriterOptions& options) {
     fail_writer(ErrorCode::invalid_option, "driver", "GDAL must be able to write rasters of the format",
                 options.driver);
   }
-  const std::vector<std::string> texts = texts_of(copy_options(options));
+  const std::vector<std::string> texts =
+      texts_of(is_copied_format(options) ? copy_options(options) : creation_options(metadata, bands, options));
   require_creation_options(driver, option_list(texts));
 }
 

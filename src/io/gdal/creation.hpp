@@ -27,8 +27,9 @@ Dataset create_geotiff(const std::string& target, const std::string& path, const
 
 /// Whether the options ask for a format other than GeoTIFF, which is then copied from one.
 bool is_copied_format(const RasterWriterOptions& options);
-/// Checks that GDAL can copy into the format with these options: `invalid_option`.
-void require_copied_format(const RasterWriterOptions& options);
+/// Checks that GDAL can write the format with these options, before anything is touched: `invalid_option`.
+void require_format(const raster::RasterMetadata& metadata, std::span<const raster::BandInfo> bands,
+                    const RasterWriterOptions& options);
 /// The options of the GeoTIFF that such a copy is made from.
 RasterWriterOptions intermediate_options(const RasterWriterOptions& options);
 /// Copies a GeoTIFF into the format of the options. `file_unwritable`, `cancelled`.

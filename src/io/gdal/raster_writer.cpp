@@ -260,9 +260,7 @@ RasterWriter RasterWriter::create(const std::string& path, const RasterMetadata&
                                   std::span<const BandInfo> bands, const RasterWriterOptions& options) {
   detail::require_writable_bands(bands);
   detail::require_writer_options(metadata, options);
-  if (detail::is_copied_format(options)) {
-    detail::require_copied_format(options);
-  }
+  detail::require_format(metadata, bands, options);
   return RasterWriter(std::make_unique<Implementation>(path, metadata, bands, options));
 }
 
