@@ -16,55 +16,108 @@ namespace tessera::detail {
 #define EDGE_INOUT(type, name) inout type name
 #endif
 
-// Divides |state| by `divisor` (not zero) and returns what is left over: 0 if it came out even. Three limbs of the
-// quotient are enough for any rounding; the limbs below become zero and count as left over.
-EDGE_FUNCTION uint divide_magnitude(EDGE_INOUT(SumStateRecord, state), uint divisor) {
-  uint invert = (state.limbs[sum_state_limb_count - 1] >> 31) != 0u ? 0xffffffffu : 0u;
-  uint carry = invert & 1u;
-  for (int i = 0; i < sum_state_limb_count; ++i) {
-    uint limb = (state.limbs[i] ^ invert) + carry;
-    carry = limb == 0u ? carry : 0u;
-    state.limbs[i] = limb;
+// A natural number below 2^128.
+struct WideNatural {
+  uint64_t high;
+  uint64_t low;
+};
+
+EDGE_FUNCTION WideNatural shift_left(WideNatural value, int bits) {
+  if (bits >= 64) {
+    value.high = value.low << (bits - 64);
+    value.low = uint64_t(0);
+  } else if (bits > 0) {
+    value.high = (value.high << bits) | (value.low >> (64 - bits));
+    value.low <<= bits;
   }
-  uint64_t remainder = uint64_t(0);
-  uint left_over = 0u;
-  int limbs_done = 0;
-  for (int i = sum_state_limb_count - 1; i >= 0; --i) {
-    if (limbs_done == 3) {
-      left_over |= state.limbs[i];
-      state.limbs[i] = 0u;
-    } else if (remainder != uint64_t(0) || state.limbs[i] != 0u) {
-      uint64_t dividend = (remainder << 32) | uint64_t(state.limbs[i]);
-      uint64_t quotient = dividend / uint64_t(divisor);
-      remainder = dividend - quotient * uint64_t(divisor);
-      state.limbs[i] = uint(quotient);
-      if (limbs_done > 0 || quotient != uint64_t(0)) ++limbs_done;
-    } else if (limbs_done > 0) {
-      ++limbs_done;
-    }
-  }
-  return left_over | uint(remainder);
+  return value;
 }
 
-// Bits of the float32 nearest to low + index * (high - low) / bin_count, ties to even, with 0 <= index <= bin_count and
-// finite bounds. Exact until that one rounding: (low * (bin_count - index) + high * index) / bin_count.
+// Bits that are zero above the highest one of a number that is not zero.
+EDGE_FUNCTION int leading_zeros(WideNatural value) {
+  uint64_t half_value = value.high != uint64_t(0) ? value.high : value.low;
+  uint word = uint(half_value >> 32);
+  int zeros = word != 0u ? 31 - sum_highest_bit(word) : 63 - sum_highest_bit(uint(half_value));
+  return value.high != uint64_t(0) ? zeros : zeros + 64;
+}
+
+// Divides by a number that is not zero, word by word, and returns the remainder.
+EDGE_FUNCTION uint divide(EDGE_INOUT(WideNatural, value), uint divisor) {
+  uint64_t remainder = uint64_t(0);
+  for (int i = 0; i < 4; ++i) {
+    uint64_t dividend = (remainder << 32) | (value.high >> 32);
+    uint64_t quotient = dividend / uint64_t(divisor);
+    remainder = dividend - quotient * uint64_t(divisor);
+    value.high = (value.high << 32) | (value.low >> 32);
+    value.low = (value.low << 32) | quotient;
+  }
+  return uint(remainder);
+}
+
+// larger * 2^64 plus or minus smaller * 2^(64 - distance), as a magnitude in units of 2^-64. Whether it is negative
+// counts from the sign of `larger`; what lies below the last bit is `sticky`. Both are below 2^60, and where `distance`
+// is above 1, `larger` is at least 2^23.
+EDGE_FUNCTION WideNatural add_apart(uint64_t larger, uint64_t smaller, int distance, bool opposite,
+                                    EDGE_INOUT(uint, sticky), EDGE_INOUT(uint, negative)) {
+  WideNatural sum;
+  WideNatural term;
+  sum.high = larger;
+  sum.low = uint64_t(0);
+  term.high = distance < 64 ? smaller >> distance : uint64_t(0);
+  term.low = uint64_t(0);
+  if (distance > 0 && distance <= 64)
+    term.low = distance == 64 ? smaller : smaller << (64 - distance);
+  else if (distance > 64 && distance < 128)
+    term.low = smaller >> (distance - 64);
+  bool is_cut = distance > 64 && smaller != (distance < 128 ? term.low << (distance - 64) : uint64_t(0));
+  if (is_cut) sticky = 1u;
+  if (!opposite) {
+    sum.low += term.low;
+    sum.high += term.high + (sum.low < term.low ? uint64_t(1) : uint64_t(0));
+    return sum;
+  }
+  // What is cut from the term makes the difference smaller still.
+  if (is_cut) term.low += uint64_t(1);
+  bool below = sum.high < term.high || (sum.high == term.high && sum.low < term.low);
+  WideNatural first = sum;
+  WideNatural second = term;
+  if (below) {
+    negative ^= 1u;
+    first = term;
+    second = sum;
+  }
+  sum.high = first.high - second.high - (first.low < second.low ? uint64_t(1) : uint64_t(0));
+  sum.low = first.low - second.low;
+  return sum;
+}
+
+// Bits of the float32 nearest to low + index * (high - low) / bin_count, ties to even, with 0 <= index <= bin_count <=
+// 2^30 and finite bounds. Exact until that one rounding: (low * (bin_count - index) + high * index) / bin_count.
 EDGE_FUNCTION uint uniform_edge_bits(uint low, uint high, uint index, uint bin_count) {
   if (index == 0u) return low;
   if (index == bin_count) return high;
-  SumStateRecord state;
-  sum_state_clear(state);
-  int64_t low_term = int64_t(sum_float32_significand(low)) * int64_t(bin_count - index);
-  int64_t high_term = int64_t(sum_float32_significand(high)) * int64_t(index);
-  if ((low >> 31) != 0u) low_term = -low_term;
-  if ((high >> 31) != 0u) high_term = -high_term;
-  int unit = 150 + sum_state_unit_exponent;
-  sum_add_shifted(state.limbs, low_term, sum_float32_scale(low) - unit);
-  sum_add_shifted(state.limbs, high_term, sum_float32_scale(high) - unit);
-  uint negative = state.limbs[sum_state_limb_count - 1] >> 31;
-  uint left_over = divide_magnitude(state, bin_count);
-  SumMagnitude edge = sum_magnitude(state.limbs, sum_state_unit_exponent);
-  edge.sticky |= left_over;
-  edge.negative = negative;
+  uint64_t low_term = uint64_t(sum_float32_significand(low)) * uint64_t(bin_count - index);
+  uint64_t high_term = uint64_t(sum_float32_significand(high)) * uint64_t(index);
+  int low_scale = sum_float32_scale(low);
+  int high_scale = sum_float32_scale(high);
+  bool low_first = low_scale >= high_scale;
+  int scale = low_first ? low_scale : high_scale;
+  SumMagnitude edge;
+  edge.sticky = 0u;
+  edge.negative = (low_first ? low : high) >> 31;
+  WideNatural sum = add_apart(low_first ? low_term : high_term, low_first ? high_term : low_term,
+                              low_first ? low_scale - high_scale : high_scale - low_scale,
+                              ((low ^ high) >> 31) != 0u, edge.sticky, edge.negative);
+  if ((sum.high | sum.low) == uint64_t(0)) return 0u;
+  // The dividend's highest bit is its topmost, so that the quotient has bits enough for any rounding.
+  int shift = leading_zeros(sum);
+  sum = shift_left(sum, shift);
+  edge.sticky |= divide(sum, bin_count);
+  int zeros = leading_zeros(sum);
+  sum = shift_left(sum, zeros);
+  edge.significand = sum.high;
+  if (sum.low != uint64_t(0)) edge.sticky = 1u;
+  edge.exponent = scale - 150 - 64 - shift + 127 - zeros;
   return uint(sum_encode(edge, 0u, 23, 8));
 }
 

@@ -1,7 +1,7 @@
 // Otsu's threshold of one histogram, in one workgroup: each invocation takes a run of neighbouring bins.
 //
 // A border with counts on both sides scores difference^2 / (lower * upper), where lower and upper are the counts below and above it and
-// difference = lower * upper * (mean above - mean below), a whole number. Scores in float32 pick those near the best one; these few are
+// difference = lower * upper * (mean above - mean below), a whole number. Scores in float32 decide where they differ clearly; others are
 // compared exactly, so that ties are ties and every device agrees.
 #version 460
 #include "addressed.glsl"
@@ -15,22 +15,26 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 layout(constant_id = 1) const uint long_counts = 0u;  // the histogram is uint64
 
 const uint64_t largest_total = (uint64_t(1) << 48) - uint64_t(1);
-const float nearly_best = 1.0 - 1.0 / 65536.0;  // float scores err by less than half of it
+const float surely_less = 1.0 - 1.0 / 65536.0;  // float scores err by less than half of what is missing to 1
 
-shared uint64_t shared_counts[gl_WorkGroupSize.x];   // counts up to and with a run; later, the run's best border as `Split`
+shared uint64_t shared_counts[gl_WorkGroupSize.x];   // counts up to and with a run; later, the run's best split
 shared uint64_t shared_sums[gl_WorkGroupSize.x];     // the same of bin * count
 shared uint shared_borders[gl_WorkGroupSize.x];
-shared uint shared_best, shared_too_many;
+shared uint shared_too_many;
 
 uint64_t counts_address;
 uint64_t total_count, total_sum;
 
-// A border between bins: counts and sums of bin * count below it. Border 0 is none.
+// A border between bins: counts and sums of bin * count below it. Border 0 is none, and scores less than any.
 struct Split {
   uint64_t count;
   uint64_t sum;
   uint border;
+  float score;                // rounded; between 2^-96 and 2^126
+  uint64_t difference_low;    // below 2^112
+  uint64_t difference_high;
 };
+const Split no_split = Split(uint64_t(0), uint64_t(0), 0u, 0.0, uint64_t(0), uint64_t(0));
 
 uint64_t count_of(uint bin) {
   if (long_counts == 0u) return uint64_t(READ_AT(Words, counts_address, bin));
@@ -46,21 +50,15 @@ void multiply_long(uint64_t a, uint64_t b, out uint64_t low, out uint64_t high) 
   high = (a >> 32) * (b >> 32) + (low_high >> 32) + (high_low >> 32) + (middle >> 32);
 }
 
-// total_sum * count - sum * total_count, which is positive where both classes hold counts: below 2^112.
-void difference_of(Split split, out uint64_t low, out uint64_t high) {
-  uint64_t less_low, less_high;
+// Completes a split that has counts on both sides: difference = total_sum * count - sum * total_count, which is positive.
+void score(inout Split split) {
+  uint64_t low, high, less_low, less_high;
   multiply_long(total_sum, split.count, low, high);
   multiply_long(split.sum, total_count, less_low, less_high);
-  high -= less_high + (low < less_low ? uint64_t(1) : uint64_t(0));
-  low -= less_low;
-}
-
-// The score in float32; it stays between 2^-96 and 2^126.
-float rough_score(Split split) {
-  uint64_t low, high;
-  difference_of(split, low, high);
-  float difference = float(high) * 18446744073709551616.0 + float(low);
-  return (difference / float(split.count)) * (difference / float(total_count - split.count));
+  split.difference_high = high - less_high - (low < less_low ? uint64_t(1) : uint64_t(0));
+  split.difference_low = low - less_low;
+  float difference = float(split.difference_high) * 18446744073709551616.0 + float(split.difference_low);
+  split.score = (difference / float(split.count)) * (difference / float(total_count - split.count));
 }
 
 const uint product_words = 10u;  // for products below 2^318
@@ -80,19 +78,17 @@ void add_digit(inout uint product[product_words], uint factor[product_words], ui
 uvec4 words_of(uint64_t low, uint64_t high) { return uvec4(uint(low), uint(low >> 32), uint(high), uint(high >> 32)); }
 
 // The square of one split's difference times the classes of another: below 2^224 * 2^94. Its loop is not unrolled, which
-// CPUs would take a second to compile.
-void weighted_square(Split split, Split other, out uint product[product_words]) {
+// CPUs would take long to compile.
+void weighted_square(uvec4 difference, uint64_t count_of_other, out uint product[product_words]) {
   uint64_t low, high;
-  difference_of(split, low, high);
-  uvec4 difference = words_of(low, high);
-  multiply_long(other.count, total_count - other.count, low, high);
+  multiply_long(count_of_other, total_count - count_of_other, low, high);
   uvec4 classes = words_of(low, high);
   uint factor[product_words];
   UNROLL for (uint k = 0u; k < product_words; ++k) {
     factor[k] = k < 4u ? difference[k] : 0u;
     product[k] = 0u;
   }
-  for (uint step = 0u; step < 8u; ++step) {
+  [[dont_unroll]] for (uint step = 0u; step < 8u; ++step) {
     if (step == 4u) {
       factor = product;
       UNROLL for (uint k = 0u; k < product_words; ++k) product[k] = 0u;
@@ -103,19 +99,25 @@ void weighted_square(Split split, Split other, out uint product[product_words]) 
   }
 }
 
-// Whether a split scores strictly more than another; no split scores less than any.
-bool beats(Split split, Split other) {
-  if (split.border == 0u || other.border == 0u) return split.border != 0u;
+// Whether a split scores strictly more than another, where their float scores don't tell.
+bool beats_exactly(Split split, Split other) {
   uint left[product_words], right[product_words];
-  for (uint side = 0u; side < 2u; ++side) {
+  [[dont_unroll]] for (uint side = 0u; side < 2u; ++side) {
     left = right;
     bool first = side == 0u;
-    weighted_square(Split(first ? split.count : other.count, first ? split.sum : other.sum, 0u),
-                    Split(first ? other.count : split.count, first ? other.sum : split.sum, 0u), right);
+    weighted_square(first ? words_of(split.difference_low, split.difference_high)
+                          : words_of(other.difference_low, other.difference_high),
+                    first ? other.count : split.count, right);
   }
   bool above = false;
   UNROLL for (uint k = 0u; k < product_words; ++k) above = left[k] == right[k] ? above : left[k] > right[k];
   return above;
+}
+
+bool beats(Split split, Split other) {
+  if (split.score < other.score * surely_less) return false;
+  if (split.score * surely_less > other.score) return true;
+  return beats_exactly(split, other);
 }
 
 // Adds up the runs; afterwards `before` is what lies below this invocation's run.
@@ -141,7 +143,9 @@ void add_runs(uint first, uint last, out Split before) {
     shared_sums[self] += more_sum;
     barrier();
   }
-  before = Split(shared_counts[self] - count, shared_sums[self] - sum, 0u);
+  before = no_split;
+  before.count = shared_counts[self] - count;
+  before.sum = shared_sums[self] - sum;
   total_count = shared_counts[gl_WorkGroupSize.x - 1u];
   total_sum = shared_sums[gl_WorkGroupSize.x - 1u];
 }
@@ -155,32 +159,35 @@ bool advance(inout Split split, uint bin) {
   return here != uint64_t(0) && split.count < total_count;
 }
 
-// The best split of the run among those that score at least `least`; without one its border is 0.
-Split best_of_run(uint first, uint last, Split split, float least) {
-  Split best = Split(uint64_t(0), uint64_t(0), 0u);
-  for (uint bin = first; bin < last; ++bin)
-    if (advance(split, bin) && rough_score(split) >= least && beats(split, best)) best = split;
-  return best;
-}
-
-// The best split of all runs, in invocation 0; among equals the lowest border.
-Split best_of_all(Split best) {
+// The best split, in invocation 0; among equals the lowest border. First each invocation goes through its run, then runs
+// meet pair by pair: one loop, so that splits are compared in one place.
+Split best_split(uint first, uint last, uint run, Split split) {
   uint self = gl_LocalInvocationID.x;
-  shared_counts[self] = best.count;
-  shared_sums[self] = best.sum;
-  shared_borders[self] = best.border;
-  barrier();
-  uint reach = 1u;
-  for (; reach < gl_WorkGroupSize.x; reach <<= 1) {
-    uint other = self + reach;
-    if ((self & (2u * reach - 1u)) == 0u && other < gl_WorkGroupSize.x && shared_borders[other] != 0u) {
-      Split candidate = Split(shared_counts[other], shared_sums[other], shared_borders[other]);
-      if (beats(candidate, best)) best = candidate;
+  Split best = no_split;
+  uint levels = findMSB(gl_WorkGroupSize.x - 1u) + 1u;
+  [[dont_unroll]] for (uint turn = 0u; turn < run + levels; ++turn) {
+    Split candidate = split;
+    bool exists = false;
+    if (turn < run) {
+      exists = first + turn < last && advance(split, first + turn);
+      candidate = split;
+    } else {
+      uint reach = 1u << (turn - run), other = self + reach;
+      barrier();
       shared_counts[self] = best.count;
       shared_sums[self] = best.sum;
       shared_borders[self] = best.border;
+      barrier();
+      if ((self & (2u * reach - 1u)) == 0u && other < gl_WorkGroupSize.x) {
+        candidate.count = shared_counts[other];
+        candidate.sum = shared_sums[other];
+        candidate.border = shared_borders[other];
+        exists = candidate.border != 0u;
+      }
     }
-    barrier();
+    if (!exists) continue;
+    score(candidate);
+    if (beats(candidate, best)) best = candidate;
   }
   return best;
 }
@@ -201,22 +208,12 @@ void write_threshold(uint border) {
 
 void main() {
   counts_address = slot_address(record.histogram) + record.histogram_offset;
-  if (gl_LocalInvocationID.x == 0u) {
-    shared_best = 0u;
-    shared_too_many = 0u;
-  }
+  if (gl_LocalInvocationID.x == 0u) shared_too_many = 0u;
   barrier();
   uint run = (record.bins - 1u) / gl_WorkGroupSize.x + 1u;
   uint first = min(gl_LocalInvocationID.x * run, record.bins), last = min(first + run, record.bins);
   Split before;
   add_runs(first, last, before);
-
-  float best_score = 0.0;
-  Split split = before;
-  for (uint bin = first; bin < last; ++bin)
-    if (advance(split, bin)) best_score = max(best_score, rough_score(split));
-  atomicMax(shared_best, floatBitsToUint(best_score));
-  barrier();
-  Split best = best_of_all(best_of_run(first, last, before, uintBitsToFloat(shared_best) * nearly_best));
+  Split best = best_split(first, last, run, before);
   if (gl_LocalInvocationID.x == 0u) write_threshold(best.border);
 }
