@@ -50,6 +50,7 @@ void add_devices(CLI::App& app, int& exit_code) {
         document["devices"].push_back(device_json(info));
       }
       if (options->json) print_json(document);
+      return ExitCode::done;
     });
   });
 }

@@ -105,15 +105,20 @@ void add_info(CLI::App& app, int& exit_code) {
   command->footer("Example: tessera info scene.tif");
   const auto options = std::make_shared<RunOptions>();
   const auto file = std::make_shared<std::string>();
+  const auto open_options = std::make_shared<io::RasterOpenOptions>();
   command->add_option("FILE", *file, "Raster file")->required();
+  command->add_option("--oo", open_options->open_options, "Open option of the format's driver, KEY=VALUE; repeatable")
+      ->allow_extra_args(false);
+  RunOptions::add_configuration_option(*command);
   options->add_json_option(*command);
-  command->callback([options, file, &exit_code] {
+  command->callback([options, file, open_options, &exit_code] {
     exit_code = run_reported("info", options->json, [&] {
-      const io::RasterFile raster = io::RasterFile::open(*file);
+      const io::RasterFile raster = io::RasterFile::open(*file, *open_options);
       if (options->json)
         print_json(info_json(raster));
       else
         print_info(raster);
+      return ExitCode::done;
     });
   });
 }

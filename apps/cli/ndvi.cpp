@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/io/raster_file.hpp>
-#include <tessera/io/raster_writer.hpp>
 #include <tessera/raster/pixel.hpp>
 
-#include "band_summary.hpp"
 #include "commands.hpp"
-#include "raster_reference.hpp"
+#include "document.hpp"
+#include "output_options.hpp"
+#include "raster_job.hpp"
 #include "run.hpp"
 
 namespace tessera::cli {
@@ -16,6 +15,8 @@ namespace {
 
 struct NdviOptions {
   RunOptions run;
+  InputOptions input;
+  OutputOptions output;
   std::string scene;
   std::string red;
   std::string near_infrared;
@@ -23,65 +24,54 @@ struct NdviOptions {
 
 raster::BandInfo index_band() {
   raster::BandInfo info{.type = raster::SampleType::float32};
-  info.no_data = raster::NoData::of(raster::SampleType::float32, std::numeric_limits<double>::quiet_NaN());
+  info.no_data = raster::NoData::of(info.type, std::numeric_limits<double>::quiet_NaN());
   info.description = "NDVI";
   info.color_interpretation = "Gray";
   return info;
 }
 
-io::RasterWriterOptions writer_options(const NdviOptions& options, const RasterFiles& files) {
-  io::RasterWriterOptions writer;
-  writer.overwrite = options.run.overwrite ? io::OverwritePolicy::replace : io::OverwritePolicy::refuse;
-  writer.threads = static_cast<int>(options.run.thread_count());
-  writer.inputs = files.names();
-  return writer;
-}
-
-BandFigures write_index(const NdviOptions& options, const BandReference& red, const BandReference& near_infrared,
-                        const RasterFiles& files) {
-  const raster::BandInfo output = index_band();
-  io::RasterWriter writer =
-      io::RasterWriter::create(options.run.output, red.file->metadata(), {&output, 1}, writer_options(options, files));
-  CommandDevice device(options.run);
-  const residency::StreamOptions stream_settings = stream_options(options.run, "ndvi");
-  const std::vector<residency::StreamInput> inputs{{near_infrared.file, near_infrared.band}, {red.file, red.band}};
-  BandSummary summary(output);
-  residency::StreamJob job{
-      .inputs = inputs,
-      .grid = plan_job(device.device(), *red.file, inputs, 1, writer.preferred_block(), options.run, stream_settings)};
+BandFigures write_index(const JobContext& context, const std::vector<BandChoice>& bands, OutputRaster& output) {
+  const raster::BandInfo index{.type = raster::SampleType::float32};
+  const auto statistics = BandStatistics::create(index, {});
+  residency::StreamJob job{.inputs = stream_inputs(context.inputs, bands),
+                           .grid = residency::WindowGrid({1, 1}, {1, 1})};
   job.output_bands = 1;
-  job.sink = &writer;
-  job.result_bytes = BandResultLayout::bytes;
+  job.sink = &output.sink();
+  job.result_bytes = statistics->result_bytes();
   job.build = [&](Graph& graph, const residency::StreamViews& views) {
-    raster::Band first = views.inputs[0];
-    raster::Band second = views.inputs[1];
-    if (options.run.raw) first.scale = second.scale = 1.0, first.offset = second.offset = 0.0;
-    graph.add(raster::Ndvi{.near_infrared = first, .red = second, .output = views.outputs[0]});
-    graph.add(window_statistics(Source(views.outputs[0]).as_observations(), views.results, 0, Format::float32));
+    graph.add(raster::Ndvi{.near_infrared = views.inputs[0], .red = views.inputs[1], .output = views.outputs[0]});
+    statistics->add_operations(graph, {.band = {.values = views.outputs[0]}, .results = views.results});
   };
   job.accept = [&](const residency::StreamedWindow& window) {
-    summary.merge_device(window.results, window.window.pixel_count());
+    statistics->accept({.pixels = window.window.pixel_count(), .results = window.results});
   };
-  residency::stream(device.device(), job, stream_settings);
-  writer.finish();
-  return summary.figures();
+  run_stream(context, job, "ndvi", output.preferred_block());
+  statistics->end_pass();
+  return statistics->figures();
 }
 
-void run_ndvi(const NdviOptions& options) {
-  RasterFiles files;
-  const BandReference red = files.resolve(options.scene, options.red, "--red");
-  const BandReference near_infrared = files.resolve(options.scene, options.near_infrared, "--nir");
-  if (red.file != near_infrared.file) io::assert_same_grid(*red.file, *near_infrared.file);
-  const BandFigures figures = write_index(options, red, near_infrared, files);
-  if (options.run.json) {
-    nlohmann::ordered_json document{
-        {"schema", 1}, {"output", options.run.output}, {"domain", options.run.raw ? "raw" : "calibrated"}};
-    document.update(figures.json());
-    print_json(document);
-    return;
+ExitCode run_ndvi(const NdviOptions& options) {
+  const raster::BandInfo output_band = options.output.band(index_band());
+  InputRasters inputs(options.input);
+  const BandChoice red = inputs.choose(options.scene, options.red, "--red");
+  const BandChoice near_infrared = inputs.choose(options.scene, options.near_infrared, "--nir");
+  inputs.prepare();
+  OutputRaster output(options.output, options.run, inputs.source(red.input).metadata(), output_band, inputs.files());
+  for (const BandChoice& band : {red, near_infrared}) note_rounding(options.run, inputs.info(band));
+  CommandDevice device(options.run);
+  const BandFigures figures = write_index({device.device(), options.run, inputs}, {near_infrared, red}, output);
+  output.finish();
+
+  nlohmann::ordered_json document = job_document(options.input);
+  document["output"] = options.output.path;
+  nlohmann::ordered_json values = figures.json();
+  values.erase("invalid_by");  // the index is missing for the inputs' reasons
+  document.update(values);
+  if (!options.run.json) {
+    fmt::print("{}\n", options.output.path);
+    figures.print();
   }
-  fmt::print("{}\n", options.run.output);
-  figures.print();
+  return finish_job(options.run, inputs, document);
 }
 
 }  // namespace
@@ -92,17 +82,18 @@ void add_ndvi(CLI::App& app, int& exit_code) {
       "REF is a band number or a band's name in SCENE, or FILE, or FILE,BAND. The output is float32 with NaN as "
       "nodata.\n"
       "Examples: tessera ndvi scene.tif --red 3 --nir 4 -o ndvi.tif\n"
-      "          tessera ndvi --red LC08_B4.TIF --nir LC08_B5.TIF -o ndvi.tif");
+      "          tessera ndvi --red LC08_B4.TIF --nir LC08_B5.TIF --mask LC08_QA_PIXEL.TIF --mask-preset landsat-c2 "
+      "-o ndvi.tif");
   const auto options = std::make_shared<NdviOptions>();
   command->add_option("SCENE", options->scene, "Raster file that holds the bands");
   command->add_option("--red", options->red, "Red band (REF)")->required();
   command->add_option("--nir", options->near_infrared, "Near-infrared band (REF)")->required();
-  command->add_flag("--raw", options->run.raw, "Stored values, without scale and offset");
-  options->run.add_output_options(*command);
+  options->output.add_options(*command);
+  options->input.add_options(*command);
   options->run.add_job_options(*command);
-  options->run.add_json_option(*command);
-  command->callback(
-      [options, &exit_code] { exit_code = run_reported("ndvi", options->run.json, [&] { run_ndvi(*options); }); });
+  command->callback([options, &exit_code] {
+    exit_code = run_reported("ndvi", options->run.json, [&] { return run_ndvi(*options); });
+  });
 }
 
 }  // namespace tessera::cli

@@ -15,6 +15,7 @@
 #include <memory>
 #include <thread>
 
+#include <cpl_conv.h>
 #include <fmt/format.h>
 
 namespace tessera::cli {
@@ -60,11 +61,16 @@ DeviceSelector selector_of(const RunOptions& options) {
 /// The device and what its cache held before, found with one enumeration.
 Device open_device(const RunOptions& options, std::string& cache_file, std::size_t& cached_bytes) {
   DeviceOptions device_options;
-  const LogLevel lowest = options.quiet ? LogLevel::error : LogLevel::warning;
+  LogLevel lowest = LogLevel::warning;
+  if (options.quiet) lowest = LogLevel::error;
+  if (options.verbose) lowest = LogLevel::information;
   device_options.log = [lowest](LogLevel level, std::string_view message) {
     if (level >= lowest) fmt::print(stderr, "tessera: {}\n", message);
   };
   Device device = Device::open(selector_of(options), device_options);
+  if (options.verbose)
+    fmt::print(stderr, "tessera: {} ({} {})\n", device.info().name, device.info().driver_name,
+               device.info().driver_version);
   cache_file = cache_file_of(device.info());
   if (cache_file.empty()) return device;
   std::vector<std::byte> cache = read_file(cache_file);
@@ -126,11 +132,25 @@ void RunOptions::add_job_options(CLI::App& command) {
   command.add_option("--threads", threads, "Threads that decode and compress [default: one per core]")
       ->check(CLI::Range(1U, 1024U));
   command.add_flag("-q,--quiet", quiet, "No progress and no warnings");
+  command.add_flag("-v,--verbose", verbose, "Say which device and driver work")->excludes("--quiet");
+  add_configuration_option(command);
+  add_json_option(command);
 }
 
-void RunOptions::add_output_options(CLI::App& command) {
-  command.add_option("-o,--output", output, "Output file")->required();
-  command.add_flag("--overwrite", overwrite, "Replace the output if it exists");
+void RunOptions::add_configuration_option(CLI::App& command) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--config",
+          [](const std::vector<std::string>& settings) {
+            for (const std::string& setting : settings) {
+              const auto equals = setting.find('=');
+              if (equals == std::string::npos || equals == 0)
+                throw CLI::ValidationError("--config", "not KEY=VALUE: " + setting);
+              CPLSetConfigOption(setting.substr(0, equals).c_str(), setting.c_str() + equals + 1);
+            }
+          },
+          "Configuration option of GDAL, KEY=VALUE; repeatable")
+      ->allow_extra_args(false);
 }
 
 void RunOptions::add_json_option(CLI::App& command) {
@@ -202,7 +222,7 @@ Interruption::~Interruption() {
 std::stop_token Interruption::token() { return stop_source().get_token(); }
 bool Interruption::requested() { return interrupted; }
 
-residency::StreamOptions stream_options(const RunOptions& options, const char* what) {
+residency::StreamOptions stream_options(const RunOptions& options, const std::string& what) {
   residency::StreamOptions stream;
   stream.decode_threads = options.thread_count();
   // Enough to decode ahead while kernels are compiled.
@@ -226,10 +246,9 @@ nlohmann::ordered_json json_number(double value) {
 
 void print_json(const nlohmann::ordered_json& document) { fmt::print("{}\n", document.dump(2)); }
 
-int run_reported(const std::string& command, bool json, const std::function<void()>& body) {
+int run_reported(const std::string& command, bool json, const std::function<ExitCode()>& body) {
   try {
-    body();
-    return static_cast<int>(ExitCode::done);
+    return static_cast<int>(body());
   } catch (const UsageError& error) {
     return report(command, json, Error(ErrorCode::invalid_argument, {command, {}, error.message, {}}), ExitCode::usage);
   } catch (const Error& error) {

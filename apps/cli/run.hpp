@@ -17,7 +17,7 @@
 // What every subcommand shares: options, the device, progress, errors, interruption.
 namespace tessera::cli {
 
-enum class ExitCode : int { done = 0, failed = 1, usage = 2, interrupted = 130 };
+enum class ExitCode : int { done = 0, failed = 1, usage = 2, skipped = 3, interrupted = 130 };
 
 /// Options that every command that computes understands.
 struct RunOptions {
@@ -26,14 +26,14 @@ struct RunOptions {
   std::uint32_t threads = 0;    ///< 0: one per core
   bool json = false;
   bool quiet = false;
-  std::string output;
-  bool overwrite = false;
-  bool raw = false;
+  bool verbose = false;
 
   void add_device_options(CLI::App& command);
+  /// Everything that a command that streams pixels understands.
   void add_job_options(CLI::App& command);
-  void add_output_options(CLI::App& command);
   void add_json_option(CLI::App& command);
+  /// `--config`, which is set when it is parsed.
+  static void add_configuration_option(CLI::App& command);
 
   std::uint64_t memory_bytes() const;  ///< Throws `invalid_argument` for what is no size.
   std::uint32_t thread_count() const;
@@ -71,7 +71,7 @@ class Interruption {
 };
 
 /// Decode threads, slots, stop token and a progress line on a terminal.
-residency::StreamOptions stream_options(const RunOptions& options, const char* what);
+residency::StreamOptions stream_options(const RunOptions& options, const std::string& what);
 
 /// A number as JSON: integers without a fraction, NaN and infinities as text.
 nlohmann::ordered_json json_number(double value);
@@ -79,6 +79,6 @@ void print_json(const nlohmann::ordered_json& document);
 
 /// Runs a command's body and turns what it throws into an exit code and a message: text on standard error, or with
 /// --json one document on standard output.
-int run_reported(const std::string& command, bool json, const std::function<void()>& body);
+int run_reported(const std::string& command, bool json, const std::function<ExitCode()>& body);
 
 }  // namespace tessera::cli

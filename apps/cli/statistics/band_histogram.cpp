@@ -1,0 +1,246 @@
+#include "statistics/band_histogram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <tessera/ops/histogram.hpp>
+#include <tessera/raster/statistics.hpp>
+
+namespace tessera::cli {
+namespace {
+
+using raster::SampleType;
+
+bool is_calibrated(const raster::BandInfo& info) { return info.scale.has_value() || info.offset.has_value(); }
+
+/// A stored value as the histogram sees it: calibrated in float32, or exactly as stored.
+double seen_value(const raster::BandInfo& info, const SampleValue& value) {
+  if (!is_calibrated(info)) return to_double(value);
+  const auto scale = static_cast<float>(info.scale_or_default());
+  const auto offset = static_cast<float>(info.offset_or_default());
+  const float product = static_cast<float>(to_double(value)) * scale;
+  return product + offset;
+}
+
+/// Bins whose edges are rounded as the values are.
+class EqualBins {
+ public:
+  EqualBins(double low, double high, std::uint32_t bins, bool single_precision) : high_(high) {
+    edges_.reserve(bins + 1);
+    for (std::uint32_t edge = 0; edge <= bins; ++edge) {
+      const double place = low + (high - low) * edge / bins;
+      edges_.push_back(single_precision ? static_cast<double>(static_cast<float>(place)) : place);
+    }
+    edges_.back() = high;
+  }
+  /// Absent outside the domain.
+  std::optional<std::size_t> bin_of(double value) const {
+    if (!(value >= edges_.front() && value <= high_)) return std::nullopt;
+    const auto above = std::ranges::upper_bound(edges_, value);
+    const auto bin = static_cast<std::size_t>(above - edges_.begin()) - 1;
+    return edges_.front() == high_ ? 0 : std::min(bin, edges_.size() - 2);
+  }
+
+ private:
+  double high_;
+  std::vector<double> edges_;
+};
+
+void require_order(const BandHistogram& histogram) {
+  if (!(histogram.low <= histogram.high))
+    throw UsageError{fmt::format("--min {} is above --max {}", histogram.low, histogram.high)};
+}
+
+BandHistogram bins_of_counts(const raster::BandInfo& info, const std::vector<std::uint64_t>& value_counts,
+                             const HistogramRequest& request) {
+  BandHistogram histogram{.counts = std::vector<std::uint64_t>(request.bins)};
+  std::optional<double> smallest;
+  std::optional<double> largest;
+  const auto for_each_value = [&](const auto& visit) {
+    for (std::uint64_t key = 0; key < value_counts.size(); ++key) {
+      if (value_counts[key] == 0) continue;
+      const double value = seen_value(info, value_of_bits(info.type, bits_of_key(info.type, key)));
+      if (std::isfinite(value)) visit(value, value_counts[key]);
+    }
+  };
+  for_each_value([&](double value, std::uint64_t count) {
+    histogram.valid += count;
+    smallest = std::min(smallest.value_or(value), value);
+    largest = std::max(largest.value_or(value), value);
+  });
+  histogram.low = request.low.value_or(smallest.value_or(0.0));
+  histogram.high = request.high.value_or(largest.value_or(histogram.low));
+  require_order(histogram);
+  const EqualBins bins(histogram.low, histogram.high, request.bins, is_calibrated(info));
+  for_each_value([&](double value, std::uint64_t count) {
+    if (const auto bin = bins.bin_of(value)) histogram.counts[*bin] += count;
+  });
+  return histogram;
+}
+
+template <class T>
+T read_value(std::span<const std::byte> bytes, std::uint64_t offset) {
+  T value{};
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+/// 32-bit types: two jobs on the device.
+class DeviceHistogram {
+ public:
+  DeviceHistogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request)
+      : context_(context),
+        info_(context.inputs.info(band)),
+        request_(request),
+        job_{.inputs = stream_inputs(context.inputs, {band}), .grid = residency::WindowGrid({1, 1}, {1, 1})} {
+    histogram_.counts.resize(request.bins);
+  }
+
+  BandHistogram run(const std::string& progress_name) {
+    find_extent(progress_name);
+    require_order(histogram_);
+    require_whole_ends();
+    count(progress_name + ", pass 2");
+    return histogram_;
+  }
+
+ private:
+  bool is_float() const { return is_calibrated(info_) || info_.type == SampleType::float32; }
+
+  void find_extent(const std::string& progress_name) {
+    std::optional<double> smallest;
+    std::optional<double> largest;
+    job_.result_bytes = 16;
+    job_.build = [&](Graph& graph, const residency::StreamViews& views) {
+      const Format format = is_float()                      ? Format::float32
+                            : raster::is_signed(info_.type) ? Format::sint32
+                                                            : Format::uint32;
+      graph.add(raster::Statistics{.input = views.inputs[0].source().as_observations(),
+                                   .values = raster::BandValues::calibrated,
+                                   .count = views.results.view(Format::uint64, 1),
+                                   .extent = views.results.view(format, 2, {.byte_offset = 8})});
+    };
+    job_.accept = [&](const residency::StreamedWindow& window) {
+      const auto count = read_value<std::uint64_t>(window.results, 0);
+      if (count == 0) return;
+      histogram_.valid += count;
+      const double low = extent_value(window.results, 8);
+      const double high = extent_value(window.results, 12);
+      smallest = std::min(smallest.value_or(low), low);
+      largest = std::max(largest.value_or(high), high);
+    };
+    run_stream(context_, job_, progress_name);
+    histogram_.low = request_.low.value_or(smallest.value_or(0.0));
+    histogram_.high = request_.high.value_or(largest.value_or(histogram_.low));
+  }
+
+  double extent_value(std::span<const std::byte> results, std::uint64_t offset) const {
+    if (is_float()) return read_value<float>(results, offset);
+    return to_double(value_of_bits(info_.type, read_value<std::uint32_t>(results, offset)));
+  }
+
+  void require_whole_ends() const {
+    if (is_float()) return;
+    for (const double end : {histogram_.low, histogram_.high})
+      if (end != std::trunc(end))
+        throw UsageError{
+            fmt::format("--min and --max of a band of {} are whole numbers: {}", name_of(info_.type), end)};
+  }
+
+  void count(const std::string& progress_name) {
+    job_.result_bytes = 4 * histogram_.counts.size();
+    job_.build = [&](Graph& graph, const residency::StreamViews& views) {
+      graph.add(Histogram{.input = views.inputs[0].source(),
+                          .output = views.results.view(Format::uint32, histogram_.counts.size()),
+                          .binning = Histogram::Domain{histogram_.low, histogram_.high},
+                          .values = Histogram::Values::calibrated});
+    };
+    job_.accept = [&](const residency::StreamedWindow& window) {
+      for (std::size_t bin = 0; bin < histogram_.counts.size(); ++bin)
+        histogram_.counts[bin] += read_value<std::uint32_t>(window.results, 4 * bin);
+    };
+    run_stream(context_, job_, progress_name);
+  }
+
+  const JobContext& context_;
+  const raster::BandInfo& info_;
+  const HistogramRequest& request_;
+  residency::StreamJob job_;
+  BandHistogram histogram_;
+};
+
+/// 64-bit types: two jobs of the host.
+class HostHistogram {
+ public:
+  HostHistogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request)
+      : context_(context),
+        info_(context.inputs.info(band)),
+        request_(request),
+        job_{.inputs = stream_inputs(context.inputs, {band}), .grid = residency::WindowGrid({1, 1}, {1, 1})} {
+    job_.inputs.front().place = residency::StreamPlace::host;
+    histogram_.counts.resize(request.bins);
+  }
+
+  BandHistogram run(const std::string& progress_name) {
+    std::optional<double> smallest;
+    std::optional<double> largest;
+    pass(progress_name, [&](double value) {
+      ++histogram_.valid;
+      smallest = std::min(smallest.value_or(value), value);
+      largest = std::max(largest.value_or(value), value);
+    });
+    histogram_.low = request_.low.value_or(smallest.value_or(0.0));
+    histogram_.high = request_.high.value_or(largest.value_or(histogram_.low));
+    require_order(histogram_);
+    const EqualBins bins(histogram_.low, histogram_.high, request_.bins, false);
+    pass(progress_name + ", pass 2", [&](double value) {
+      if (const auto bin = bins.bin_of(value)) ++histogram_.counts[*bin];
+    });
+    return histogram_;
+  }
+
+ private:
+  template <class Visitor>
+  void pass(const std::string& progress_name, const Visitor& visit) {
+    const double scale = info_.scale_or_default();
+    const double offset = info_.offset_or_default();
+    job_.accept = [&](const residency::StreamedWindow& window) {
+      for (std::uint64_t pixel = 0; pixel < window.window.pixel_count(); ++pixel) {
+        const std::byte* place = window.samples[0].data() + 8 * pixel;
+        if (!window.validity[0].empty() && window.validity[0][pixel] == 0) continue;
+        if (info_.no_data.matches(place)) continue;
+        const double value = to_double(value_of_bits(info_.type, read_bits(info_.type, place))) * scale + offset;
+        if (std::isfinite(value)) visit(value);
+      }
+    };
+    run_stream(context_, job_, progress_name);
+  }
+
+  const JobContext& context_;
+  const raster::BandInfo& info_;
+  const HistogramRequest& request_;
+  residency::StreamJob job_;
+  BandHistogram histogram_;
+};
+
+}  // namespace
+
+std::uint64_t BandHistogram::outside() const noexcept {
+  return valid - std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+BandHistogram gather_histogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request,
+                               const std::string& progress_name) {
+  const raster::BandInfo& info = context.inputs.info(band);
+  if (raster::size_of(info.type) == 8) return HostHistogram(context, band, request).run(progress_name);
+  if (raster::size_of(info.type) == 4) return DeviceHistogram(context, band, request).run(progress_name);
+  const auto statistics = BandStatistics::create(info, {.has_quality_mask = context.inputs.has_quality_mask()});
+  gather(context, {band}, {statistics.get()}, progress_name);
+  return bins_of_counts(info, *statistics->value_counts(), request);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <tessera/graph/graph.hpp>
+#include <tessera/raster/band.hpp>
+#include <tessera/raster/band_info.hpp>
+
+#include "statistics/rank_search.hpp"
+#include "statistics/sample_value.hpp"
+
+// Exact statistics of one band over any number of windows and passes.
+namespace tessera::cli {
+
+/// The part of a window that belongs to one band.
+struct BandWindow {
+  std::uint64_t pixels = 0;
+  std::uint64_t missing_by_mask = 0;
+  std::uint64_t missing_by_alpha = 0;
+  std::uint64_t missing_by_unreadable = 0;
+  std::span<const std::byte> results = {};      ///< what the band's operations wrote
+  std::span<const std::byte> samples = {};      ///< bands on the host
+  std::span<const std::uint8_t> validity = {};  ///< bands on the host: empty where there is no plane
+  std::span<const std::uint8_t> unmasked = {};  ///< bands on the host with a quality mask: the plane without it
+};
+
+/// Pixels that are missing, each by its first reason in this order.
+struct MissingPixels {
+  std::uint64_t mask = 0;
+  std::uint64_t alpha = 0;
+  std::uint64_t no_data = 0;
+  std::uint64_t not_finite = 0;
+  std::uint64_t quality = 0;
+  std::uint64_t unreadable = 0;  ///< in blocks that were skipped, before all other reasons
+
+  std::uint64_t total() const noexcept { return mask + alpha + no_data + not_finite + quality + unreadable; }
+  /// Adds what the file's masks take out of a window.
+  void add_masked(const BandWindow& window) noexcept;
+  nlohmann::ordered_json json() const;
+};
+
+/// Population statistics of the valid pixels; absent where there is none.
+struct BandFigures {
+  std::uint64_t valid = 0;
+  MissingPixels missing = {};
+  double sum = 0;
+  std::optional<SampleValue> minimum = {};
+  std::optional<SampleValue> maximum = {};
+  std::optional<double> mean = {};
+  std::optional<double> deviation = {};
+  std::vector<std::pair<std::string, std::optional<double>>> percentiles = {};
+
+  /// The figures of scale * value + offset, in double; a negative scale swaps minimum and maximum. Percentiles must
+  /// have been taken with the sign of the scale in mind (see `BandStatistics`).
+  BandFigures calibrated(double scale, double offset) const;
+  nlohmann::ordered_json json() const;
+  void print() const;
+};
+
+/// What the operations of one window's graph need.
+struct BandOperands {
+  raster::Band band;
+  std::optional<Validity> unmasked = {};  ///< validity without the quality mask; none: every pixel
+  GraphBuffer results;
+  std::uint64_t offset = 0;  ///< of the band's results
+};
+
+struct BandStatisticsOptions {
+  std::vector<Percentile> percentiles = {};
+  /// A negative scale turns the order of values around: percentile p is taken at 100 - p.
+  bool descending = false;
+  bool has_quality_mask = false;
+};
+
+/// Gathers one band. How depends on the samples' type: all values of 8- and 16-bit integers are counted, 32-bit types
+/// are summed on the device and their ranks found by a second pass, 64-bit types are worked on by the host.
+class BandStatistics {
+ public:
+  static std::unique_ptr<BandStatistics> create(const raster::BandInfo& info, const BandStatisticsOptions& options);
+  virtual ~BandStatistics() = default;
+
+  /// Whether a further pass over the pixels is needed. True before the first.
+  virtual bool needs_pass() const = 0;
+  /// Whether the band's samples are wanted on the host instead of the device.
+  virtual bool on_host() const = 0;
+  /// Bytes of results of each window in this pass.
+  virtual std::uint64_t result_bytes() const = 0;
+  virtual void add_operations(Graph& graph, const BandOperands& operands) const = 0;
+  virtual void accept(const BandWindow& window) = 0;
+  virtual void end_pass() = 0;
+  virtual BandFigures figures() const = 0;
+  /// How often each value occurs, by order key; null for types of which not every value is counted.
+  virtual const std::vector<std::uint64_t>* value_counts() const { return nullptr; }
+};
+
+std::unique_ptr<BandStatistics> make_counted_band(const raster::BandInfo& info, const BandStatisticsOptions& options);
+std::unique_ptr<BandStatistics> make_word_band(const raster::BandInfo& info, const BandStatisticsOptions& options);
+std::unique_ptr<BandStatistics> make_wide_band(const raster::BandInfo& info, const BandStatisticsOptions& options);
+
+/// What the three ways share: percentiles from ranks.
+class PercentileRanks {
+ public:
+  PercentileRanks(const raster::BandInfo& info, const BandStatisticsOptions& options);
+  /// The ranks that the percentiles of `valid` values need.
+  std::vector<std::uint64_t> ranks(std::uint64_t valid) const;
+  std::vector<std::pair<std::string, std::optional<double>>> values(std::uint64_t valid,
+                                                                    const std::optional<RankSearch>& search) const;
+  bool empty() const noexcept { return percentiles_.empty(); }
+
+ private:
+  double percent_of(const Percentile& percentile) const noexcept;
+  raster::SampleType type_;
+  std::vector<Percentile> percentiles_;
+  bool descending_;
+};
+
+}  // namespace tessera::cli
