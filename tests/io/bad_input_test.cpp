@@ -314,7 +314,7 @@ TEST_F(BadInputTest, a_disk_that_fills_up_while_a_format_is_copied_leaves_nothin
   std::size_t full = 0;
   std::size_t finished = 0;
   // 512 bytes a row, twice: 256 rows just don't fit.
-  for (std::int64_t height = 400; height >= 200; height -= height > 264 ? 40 : 4) {
+  for (std::int64_t height = 400; height >= 160; height -= height > 264 ? 40 : 4) {
     const residency::WindowGrid windows({256, height}, {256, 64});
     try {
       fill_disk(path, windows, 1, Interleave::band, "COG");
