@@ -20,8 +20,7 @@ raster::Band band_of(const StreamLayout::Input& input, const VectorView& values)
 StreamLayout::StreamLayout(const StreamJob& job) : output_bands(job.output_bands), result_bytes(job.result_bytes) {
   for (const StreamInput& input : job.inputs) {
     Input entry{.input = input, .info = &input.source->band(input.band), .plane = {}, .unmasked = {}};
-    if (entry.info->validity != raster::ValiditySource::none)
-      entry.plane = plane_of(input, entry.info->validity_plane);
+    if (entry.info->validity != raster::ValiditySource::none) entry.plane = plane_of(input, entry.info->validity_plane);
     if (input.unmasked_plane) entry.unmasked = plane_of(input, *input.unmasked_plane);
     inputs.push_back(entry);
   }

@@ -16,9 +16,9 @@ enum class Resampling : std::uint8_t { nearest, bilinear, average };
 ///
 /// The result has the metadata (size, affine, CRS) of `reference`, and the name, bands, types, nodata values and
 /// calibration of `file`. Nodata, the mask of the dataset and alpha are kept: resampling leaves missing pixels out, and
-/// pixels that `file` doesn't cover are missing. Bands are masked each by their own nodata value; of a float nodata value
-/// GDAL takes the neighbouring floats for missing too. The transformation is exact, not approximated, and coordinates of
-/// different systems are transformed by PROJ.
+/// pixels that `file` doesn't cover are missing. Bands are masked each by their own nodata value; of a float nodata
+/// value GDAL takes the neighbouring floats for missing too. The transformation is exact, not approximated, and
+/// coordinates of different systems are transformed by PROJ.
 ///
 /// `invalid_argument`: one of both has no georeferencing, or PROJ finds no transformation. `file_unsupported`: masks of
 /// single bands, a mask beside alpha, and 64-bit integers, which GDAL's warper handles in double.
