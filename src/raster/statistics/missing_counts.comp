@@ -77,7 +77,7 @@ void add_to_totals() {
 
 void main() {
   if (clears != 0u) {
-    if (gl_LocalInvocationID.x < reason_count) output_counts().at[gl_LocalInvocationID.x] = 0u;
+    if (gl_LocalInvocationID.x < reason_count) WRITE_IN(Words, output_counts(), gl_LocalInvocationID.x) = 0u;
     return;
   }
   if (gl_LocalInvocationID.x < reason_count) totals[gl_LocalInvocationID.x] = 0u;
@@ -93,5 +93,5 @@ void main() {
   add_to_totals();
   barrier();
   if (gl_LocalInvocationID.x < reason_count && totals[gl_LocalInvocationID.x] != 0u)
-    atomicAdd(output_counts().at[gl_LocalInvocationID.x], totals[gl_LocalInvocationID.x]);
+    atomicAdd(WRITE_IN(Words, output_counts(), gl_LocalInvocationID.x), totals[gl_LocalInvocationID.x]);
 }

@@ -38,7 +38,7 @@ const Split no_split = Split(uint64_t(0), uint64_t(0), 0u, 0.0, uint64_t(0), uin
 
 uint64_t count_of(uint bin) {
   if (long_counts == 0u) return uint64_t(READ_AT(Words, counts_address, bin));
-  return Longs(counts_address).at[bin];
+  return READ_AT(Longs, counts_address, bin);
 }
 
 // Low and high half of a product.
@@ -196,8 +196,8 @@ void write_threshold(uint border) {
   uint low = floatBitsToUint(record.low), high = floatBitsToUint(record.high);
   if (record.domain != uint64_t(0)) {
     Words words = Words(slot_address(record.domain) + record.domain_offset);
-    low = words.at[0];
-    high = words.at[1];
+    low = READ_IN(Words, words, 0);
+    high = READ_IN(Words, words, 1);
   }
   bool exists = total_count != uint64_t(0) && total_count <= largest_total && shared_too_many == 0u &&
                 is_finite_bits(low) && is_finite_bits(high);

@@ -25,8 +25,8 @@ void open_thresholds() {
   uint lower = floatBitsToUint(record.lower), upper = floatBitsToUint(record.upper);
   if (record.thresholds != uint64_t(0)) {
     Words words = Words(slot_address(record.thresholds) + record.thresholds_offset);
-    lower = words.at[0];
-    if (operation == operation_range) upper = words.at[1];
+    lower = READ_IN(Words, words, 0);
+    if (operation == operation_range) upper = READ_IN(Words, words, 1);
   }
   bool usable = is_finite_bits(lower) && (operation != operation_range || is_finite_bits(upper));
   // Keys of finite values lie well inside the unsigned range, so that one more or less never wraps.
