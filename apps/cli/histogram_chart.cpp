@@ -1,6 +1,7 @@
 #include "histogram_chart.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <tessera/io/raster_writer.hpp>
 
@@ -35,7 +36,7 @@ std::vector<std::byte> draw(const BandHistogram& histogram) {
     set(margin + column, base, axis);
     if (tallest == 0) continue;
     const double share = static_cast<double>(column_count(histogram, column, columns)) / static_cast<double>(tallest);
-    const auto tall = static_cast<std::int64_t>(share * static_cast<double>(rows) + 0.5);
+    const std::int64_t tall = std::llround(share * static_cast<double>(rows));
     for (std::int64_t row = 0; row < tall; ++row) set(margin + column, base - 1 - row, bar);
   }
   return pixels;

@@ -24,8 +24,8 @@ struct JobContext {
 /// Inputs of a stream for chosen bands.
 std::vector<residency::StreamInput> stream_inputs(const InputRasters& inputs, const std::vector<BandChoice>& bands);
 
-/// Cuts the area into windows and runs the job over `job.inputs`; the grid is made here. The windows under way and GDAL's
-/// block cache, which is set here to what the threads need and at most a quarter, share --memory.
+/// Cuts the area into windows and runs the job over `job.inputs`; the grid is made here. The windows under way and
+/// GDAL's block cache, which is set here to what the threads need and at most a quarter, share --memory.
 void run_stream(const JobContext& context, residency::StreamJob& job, const std::string& progress_name,
                 residency::Extent output_block = {});
 

@@ -35,8 +35,14 @@ class ShapeBuilder {
     value(source.calibration().has_value());
     if (source.calibration()) value(*source.calibration());
     value(source.validity().has_value());
-    if (source.validity()) value(source.validity()->kind);
+    if (source.validity()) add(*source.validity());
     return add(source.rows()) && (!source.validity() || add(source.validity()->rows));
+  }
+
+  void add(const Validity& validity) {
+    value(validity.kind);
+    value(std::uint64_t{validity.bits.size()});
+    for (const BitRange& range : validity.bits) value(range);
   }
 
   void add(const OptionValue& option) {

@@ -13,7 +13,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Rec
 layout(set = 0, binding = 0, r32f) uniform writeonly image2D image;
 
 void main() {
-  const PaintImageRecord record = Record(push.record).at;
+  const PaintImageRecord record = Record(push.arguments).at;
   const uint texel = workgroup_index() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
   if (texel >= record.width * record.height) return;
   const ivec2 place = ivec2(texel % record.width, texel / record.width);

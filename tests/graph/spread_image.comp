@@ -14,7 +14,7 @@ layout(set = 0, binding = 0, rgba32f) uniform writeonly image2D target;
 layout(set = 0, binding = 8) uniform sampler2D source;
 
 void main() {
-  const SpreadImageRecord record = Record(push.record).at;
+  const SpreadImageRecord record = Record(push.arguments).at;
   const uint texel = workgroup_index() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
   if (texel >= record.width * record.height) return;
   const ivec2 place = ivec2(texel % record.width, texel / record.width);
