@@ -5,6 +5,10 @@
 
 #include <tessera/io/raster_writer.hpp>
 
+#include "option_help.hpp"
+#include "output_options.hpp"
+#include "run.hpp"
+
 namespace tessera::cli {
 namespace {
 
@@ -52,7 +56,9 @@ io::RasterWriter open_writer(const std::string& path, bool overwrite, const std:
   options.driver = "PNG";
   options.overwrite = overwrite ? io::OverwritePolicy::replace : io::OverwritePolicy::refuse;
   options.inputs = inputs;
-  return io::RasterWriter::create(path, metadata, {&band, 1}, options);
+  return with_advice(ErrorCode::file_exists, overwrite_advice, [&] {
+    return io::RasterWriter::create(path, metadata, {&band, 1}, options);
+  });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <tessera/io/raster_file.hpp>
 
 #include "commands.hpp"
+#include "option_help.hpp"
 #include "run.hpp"
 
 namespace tessera::cli {
@@ -107,8 +108,10 @@ void add_info(CLI::App& app, int& exit_code) {
   const auto file = std::make_shared<std::string>();
   const auto open_options = std::make_shared<io::RasterOpenOptions>();
   command->add_option("FILE", *file, "Raster file")->required();
-  command->add_option("--oo", open_options->open_options, "Open option of the format's driver, KEY=VALUE; repeatable")
-      ->allow_extra_args(false);
+  require_key_values(
+      command
+          ->add_option("--oo", open_options->open_options, "Open option of the format's driver, KEY=VALUE; repeatable")
+          ->allow_extra_args(false));
   RunOptions::add_configuration_option(*command);
   options->add_json_option(*command);
   command->callback([options, file, open_options, &exit_code] {

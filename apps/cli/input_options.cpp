@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "option_help.hpp"
 #include "quality_mask.hpp"
 #include "run.hpp"
 
@@ -40,11 +41,12 @@ void InputOptions::add_options(CLI::App& command) {
       ->group(calibration)
       ->excludes("--raw");
   command.add_option("--offset", offset, "Offset instead of the file's")->group(calibration)->excludes("--raw");
-  command.add_option("--src-nodata", no_data, "Nodata value instead of the file's: VALUE, nan or none")
-      ->group(calibration);
+  require_text(command.add_option("--src-nodata", no_data, "Nodata value instead of the file's: VALUE, nan or none")
+                   ->group(calibration));
 
   const std::string quality = "Quality mask";
-  command.add_option("--mask", mask, "Raster whose pixels say which pixels are bad: FILE or FILE,BAND")->group(quality);
+  require_text(command.add_option("--mask", mask, "Raster whose pixels say which pixels are bad: FILE or FILE,BAND")
+                   ->group(quality));
   command.add_option("--mask-bits", mask_bits, "Bad where one of these bits is set, for example 1,3,4")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -86,9 +88,10 @@ void InputOptions::add_options(CLI::App& command) {
       ->check(CLI::IsMember({"fail", "skip"}))
       ->capture_default_str()
       ->group(reading);
-  command.add_option("--oo", open_options, "Open option of the format's driver, KEY=VALUE; repeatable")
-      ->allow_extra_args(false)
-      ->group(reading);
+  require_key_values(
+      command.add_option("--oo", open_options, "Open option of the format's driver, KEY=VALUE; repeatable")
+          ->allow_extra_args(false)
+          ->group(reading));
 }
 
 void InputOptions::validate() const {

@@ -10,6 +10,7 @@
 #include <tessera/error.hpp>
 #include <tessera/io/area.hpp>
 
+#include "option_help.hpp"
 #include "quality_mask.hpp"
 #include "run.hpp"
 
@@ -27,14 +28,8 @@ io::Resampling resampling_of(const std::string& name) {
 }
 
 void require_same_grid(const io::RasterFile& first, const io::RasterFile& other) {
-  try {
-    io::assert_same_grid(first, other);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::grid_mismatch) throw;
-    ErrorDetail detail = error.detail();
-    detail.values += "; --align first, finest or coarsest brings them to one grid";
-    throw Error(error.code(), detail);
-  }
+  with_advice(ErrorCode::grid_mismatch, "--align first, finest or coarsest brings them to one grid",
+              [&] { io::assert_same_grid(first, other); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "input_options.hpp"
+#include "option_help.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -53,17 +54,19 @@ void OutputOptions::add_options(CLI::App& command) {
   command.add_option("--of,--output-format", format, "Format of the output: a GDAL driver's short name")
       ->capture_default_str()
       ->group(group);
-  command
-      .add_option("--co,--creation-option", creation_options, "Creation option of the format, KEY=VALUE; repeatable")
-      ->allow_extra_args(false)
-      ->group(group);
+  require_key_values(command
+                         .add_option("--co,--creation-option", creation_options,
+                                     "Creation option of the format, KEY=VALUE; repeatable")
+                         ->allow_extra_args(false)
+                         ->group(group));
   std::vector<std::string> names;
   for (const auto& entry : type_names) names.emplace_back(entry.first);
   command.add_option("--ot,--output-data-type", type, "Sample type of the output, for example Float32 or Int16")
       ->check(CLI::IsMember(names, CLI::ignore_case))
       ->group(group);
-  command.add_option("--nodata", no_data, "Value of missing pixels: VALUE, nan, or none (an internal mask)")
-      ->group(group);
+  require_text(
+      command.add_option("--nodata", no_data, "Value of missing pixels: VALUE, nan, or none (an internal mask)")
+          ->group(group));
   command
       .add_flag("--allow-collision", allow_collision, "Let valid results that equal the nodata value become missing")
       ->group(group);
@@ -90,11 +93,21 @@ OutputRaster::OutputRaster(const OutputOptions& options, const RunOptions& run, 
         writer.inputs = inputs;
         writer.driver = options.format;
         writer.creation_options = options.creation_options;
-        return io::RasterWriter::create(options.path, metadata, {&band_, 1}, writer);
+        writer.stop = Interruption::token();
+        return with_advice(ErrorCode::file_exists, overwrite_advice, [&] {
+          return io::RasterWriter::create(options.path, metadata, {&band_, 1}, writer);
+        });
       }()) {
   encoder_ = std::make_unique<residency::EncodingSink>(
       writer_, residency::EncodingOptions{.collisions = options.allow_collision ? residency::CollisionPolicy::allow
                                                                                 : residency::CollisionPolicy::reject});
+}
+
+void OutputRaster::finish() {
+  with_advice(ErrorCode::file_exists, overwrite_advice, [&] {
+    with_advice(ErrorCode::invalid_argument, "--nodata names another, --allow-collision lets them become missing",
+                [&] { encoder_->finish(); });
+  });
 }
 
 }  // namespace tessera::cli

@@ -14,6 +14,9 @@
 
 namespace tessera::cli {
 
+/// The way out where an output exists.
+inline constexpr const char* overwrite_advice = "--overwrite replaces it";
+
 /// How a raster is written: the options of every command that writes one.
 struct OutputOptions {
   std::string path;
@@ -40,7 +43,7 @@ class OutputRaster {
   residency::TileSink& sink() noexcept { return *encoder_; }
   residency::Extent preferred_block() const { return writer_.preferred_block(); }
   /// Checks for collisions and gives the file its name.
-  void finish() { encoder_->finish(); }
+  void finish();
 
  private:
   raster::BandInfo band_;

@@ -18,6 +18,8 @@
 #include <cpl_conv.h>
 #include <fmt/format.h>
 
+#include "option_help.hpp"
+
 namespace tessera::cli {
 namespace {
 
@@ -138,19 +140,18 @@ void RunOptions::add_job_options(CLI::App& command) {
 }
 
 void RunOptions::add_configuration_option(CLI::App& command) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--config",
-          [](const std::vector<std::string>& settings) {
-            for (const std::string& setting : settings) {
-              const auto equals = setting.find('=');
-              if (equals == std::string::npos || equals == 0)
-                throw CLI::ValidationError("--config", "not KEY=VALUE: " + setting);
-              CPLSetConfigOption(setting.substr(0, equals).c_str(), setting.c_str() + equals + 1);
-            }
-          },
-          "Configuration option of GDAL, KEY=VALUE; repeatable")
-      ->allow_extra_args(false);
+  CLI::Option* option = command
+                            .add_option_function<std::vector<std::string>>(
+                                "--config",
+                                [](const std::vector<std::string>& settings) {
+                                  for (const std::string& setting : settings) {
+                                    const auto equals = setting.find('=');
+                                    CPLSetConfigOption(setting.substr(0, equals).c_str(), setting.c_str() + equals + 1);
+                                  }
+                                },
+                                "Configuration option of GDAL, KEY=VALUE; repeatable")
+                            ->allow_extra_args(false);
+  require_key_values(option);
 }
 
 void RunOptions::add_json_option(CLI::App& command) {

@@ -39,7 +39,7 @@ std::string option_text(const OptionEntry& entry) {
   std::string text = entry.description;
   if (!entry.choices.empty()) text += fmt::format(" (one of {})", fmt::join(entry.choices, ", "));
   if (!entry.default_text.empty()) text += fmt::format(" [default: {}]", entry.default_text);
-  if (entry.required) text += " Required.";
+  if (entry.required) text += " (required)";
   return fmt::format(".TP\n{}\n{}\n", names, escaped(text));
 }
 

@@ -1,6 +1,7 @@
 #include "statistics/band_histogram.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -55,6 +56,23 @@ void require_order(const BandHistogram& histogram) {
     throw UsageError{fmt::format("--min {} is above --max {}", histogram.low, histogram.high)};
 }
 
+/// Before any pixel is read.
+void require_ends(const HistogramRequest& request) {
+  for (const auto& end : {request.low, request.high})
+    if (end && !std::isfinite(static_cast<float>(*end)))
+      throw UsageError{fmt::format("--min and --max are numbers that float32 holds: {}", *end)};
+  if (request.low && request.high) require_order({.low = *request.low, .high = *request.high, .counts = {}});
+}
+
+/// The device bins integers between two of them.
+bool are_device_ends(const raster::BandInfo& info, const HistogramRequest& request) {
+  if (raster::size_of(info.type) != 4 || raster::is_floating_point(info.type) || is_calibrated(info)) return true;
+  const double least = raster::is_signed(info.type) ? -0x1p31 : 0.0;
+  return std::ranges::all_of(std::array{request.low, request.high}, [&](const std::optional<double>& end) {
+    return !end || (*end == std::trunc(*end) && *end >= least && *end < least + 0x1p32);
+  });
+}
+
 BandHistogram bins_of_counts(const raster::BandInfo& info, const std::vector<std::uint64_t>& value_counts,
                              const HistogramRequest& request) {
   BandHistogram histogram{.counts = std::vector<std::uint64_t>(request.bins)};
@@ -103,7 +121,6 @@ class DeviceHistogram {
   BandHistogram run(const std::string& progress_name) {
     find_extent(progress_name);
     require_order(histogram_);
-    require_whole_ends();
     count(progress_name + ", pass 2");
     return histogram_;
   }
@@ -143,14 +160,6 @@ class DeviceHistogram {
     return to_double(value_of_bits(info_.type, read_value<std::uint32_t>(results, offset)));
   }
 
-  void require_whole_ends() const {
-    if (is_float()) return;
-    for (const double end : {histogram_.low, histogram_.high})
-      if (end != std::trunc(end))
-        throw UsageError{
-            fmt::format("--min and --max of a band of {} are whole numbers: {}", name_of(info_.type), end)};
-  }
-
   void count(const std::string& progress_name) {
     job_.result_bytes = 4 * histogram_.counts.size();
     job_.build = [&](Graph& graph, const residency::StreamViews& views) {
@@ -173,7 +182,7 @@ class DeviceHistogram {
   BandHistogram histogram_;
 };
 
-/// 64-bit types: two jobs of the host.
+/// Two jobs of the host, for 64-bit types and for ends that are no values of the type.
 class HostHistogram {
  public:
   HostHistogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request)
@@ -210,7 +219,7 @@ class HostHistogram {
     const double offset = info_.offset_or_default();
     job_.accept = [&](const residency::StreamedWindow& window) {
       for (std::uint64_t pixel = 0; pixel < window.window.pixel_count(); ++pixel) {
-        const std::byte* place = window.samples[0].data() + 8 * pixel;
+        const std::byte* place = window.samples[0].data() + raster::size_of(info_.type) * pixel;
         if (!window.validity[0].empty() && window.validity[0][pixel] == 0) continue;
         if (info_.no_data.matches(place)) continue;
         const double value = to_double(value_of_bits(info_.type, read_bits(info_.type, place))) * scale + offset;
@@ -235,8 +244,10 @@ std::uint64_t BandHistogram::outside() const noexcept {
 
 BandHistogram gather_histogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request,
                                const std::string& progress_name) {
+  require_ends(request);
   const raster::BandInfo& info = context.inputs.info(band);
-  if (raster::size_of(info.type) == 8) return HostHistogram(context, band, request).run(progress_name);
+  if (raster::size_of(info.type) == 8 || !are_device_ends(info, request))
+    return HostHistogram(context, band, request).run(progress_name);
   if (raster::size_of(info.type) == 4) return DeviceHistogram(context, band, request).run(progress_name);
   const auto statistics = BandStatistics::create(info, {.has_quality_mask = context.inputs.has_quality_mask()});
   gather(context, {band}, {statistics.get()}, progress_name);

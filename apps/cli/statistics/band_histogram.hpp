@@ -26,8 +26,7 @@ struct BandHistogram {
 
 /// 8- and 16-bit integers take one pass, other types one more where an end of the domain is absent. Bins are those of
 /// `tessera::Histogram`; calibrated values are float32, 64-bit types are binned in double on the host. Without a valid
-/// pixel the counts are 0. Throws `UsageError` for ends in the wrong order, and for an end with a fraction where a
-/// 32-bit integer band has no calibration.
+/// pixel the counts are 0. Throws `UsageError` for ends in the wrong order and for ends that float32 does not hold.
 BandHistogram gather_histogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request,
                                const std::string& progress_name);
 
