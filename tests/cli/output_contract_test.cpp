@@ -1,0 +1,329 @@
+#include <gdal.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/command_recipes.hpp"
+#include "cli/opened_raster.hpp"
+
+namespace tessera::testing {
+namespace {
+
+using nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::int64_t count_of(const std::vector<double>& values, double value) {
+  return std::count(values.begin(), values.end(), value);
+}
+
+/// What every command that writes a raster promises about the file.
+class OutputContract : public ContractTest {
+ protected:
+  void SetUp() override {
+    ContractTest::SetUp();
+    if (!IsSkipped()) {
+      scene_ = make_scene();
+    }
+  }
+  const std::string& scene() const { return scene_; }
+  std::string output() const { return file("out.tif"); }
+  void remove_output() const { std::filesystem::remove(output()); }
+  void expect_only_the_scene() const { EXPECT_EQ(sorted_names(), (Arguments{"scene.tif"})); }
+  void expect_done(const Arguments& arguments) const {
+    const ProcessResult result = tessera(arguments);
+    EXPECT_EQ(result.code, 0) << result.errors;
+  }
+
+ private:
+  std::string scene_;
+};
+
+TEST_F(OutputContract, an_existing_output_is_refused_with_the_way_out) {
+  write_text(output(), "something good");
+  for_each_writer([&](const Command& command) {
+    std::string message;
+    EXPECT_EQ(failure_of(call(command, scene()), 1, &message), "file_exists");
+    EXPECT_TRUE(holds(message, "--overwrite") && holds(message, "out.tif")) << message;
+    EXPECT_EQ(read_text(output()), "something good");
+  });
+  EXPECT_EQ(sorted_names(), (Arguments{"out.tif", "scene.tif"}));
+}
+
+TEST_F(OutputContract, overwrite_replaces_and_takes_stale_sidecars_along) {
+  for_each_writer([&](const Command& command) {
+    write_text(output(), "something old");
+    for (const char* suffix : {".aux.xml", ".ovr", ".msk"}) {
+      write_text(output() + suffix, "stale");
+    }
+    expect_done(call(command, scene(), {"--overwrite", "-q"}));
+    EXPECT_EQ(sorted_names(), (Arguments{"out.tif", "scene.tif"}));
+    EXPECT_EQ(GDALGetRasterXSize(Opened(output()).dataset()), width);
+  });
+}
+
+TEST_F(OutputContract, an_input_is_never_the_output) {
+  std::filesystem::create_symlink(scene(), file("link.tif"));
+  {
+    const Opened source(scene());
+    const GDALDatasetH copy = GDALCreateCopy(GDALGetDriverByName("VRT"), file("scene.vrt").c_str(), source.dataset(),
+                                             FALSE, nullptr, nullptr, nullptr);
+    ASSERT_NE(copy, nullptr);
+    GDALClose(copy);
+  }
+  const std::string before = read_text(scene());
+  const Arguments names = sorted_names();
+  for_each_writer([&](const Command& command) {
+    for (const auto& [input, target] : std::vector<std::pair<std::string, std::string>>{{scene(), scene()},
+                                                                                        {scene(), file("link.tif")},
+                                                                                        {file("link.tif"), scene()},
+                                                                                        {file("scene.vrt"), scene()}}) {
+      failure_of(recipes().at(command.name)(input, "1") + Arguments{"-o", target, "--overwrite"});
+      EXPECT_EQ(read_text(scene()), before);
+    }
+    EXPECT_EQ(sorted_names(), names);
+  });
+}
+
+TEST_F(OutputContract, unknown_formats_options_and_types_are_refused_before_work) {
+  for_each_writer([&](const Command& command) {
+    std::string message;
+    EXPECT_EQ(failure_of(call(command, scene(), {"--of", "NoSuchFormat"}), 1, &message), "invalid_option");
+    EXPECT_TRUE(holds(message, "NoSuchFormat")) << message;
+    EXPECT_EQ(failure_of(call(command, scene(), {"--co", "NO_SUCH_OPTION=1"}), 1, &message), "invalid_option");
+    EXPECT_TRUE(holds(message, "NO_SUCH_OPTION")) << message;
+    failure_of(call(command, scene(), {"--co", "without a value"}), 2);
+    failure_of(call(command, scene(), {"--ot", "CFloat32"}), 2);
+    failure_of(call(command, scene(), {"--nodata", "much"}), 2);
+    failure_of(call(command, scene(), {"--ot", "Byte", "--nodata", "256"}), 2);
+    failure_of(call(command, scene(), {"--ot", "Byte", "--nodata", "nan"}), 2);
+    expect_only_the_scene();
+  });
+}
+
+TEST_F(OutputContract, formats_that_are_only_copied) {
+  for_each_writer([&](const Command& command) {
+    expect_done(call(command, scene(), {"--of", "COG", "-q"}));
+    EXPECT_EQ(Opened(output()).item("LAYOUT", "IMAGE_STRUCTURE"), "COG");
+    remove_output();
+    expect_only_the_scene();
+    // As bytes every result fits into a PNG.
+    const Arguments png = recipes().at(command.name)(scene(), "1") + Arguments{"-o", file("out.png"), "--of", "PNG"};
+    expect_done(png + Arguments{"--ot", "Byte", "-q"});
+    EXPECT_EQ(GDALGetRasterDataType(Opened(file("out.png")).band(1)), GDT_Byte);
+    for (const char* name : {"out.png", "out.png.aux.xml"}) {
+      std::filesystem::remove(file(name));
+    }
+    std::string message;
+    failure_of(png + Arguments{"--ot", "Float32"}, 1, &message);
+    EXPECT_TRUE(holds(message, "PNG") && holds(message, "Float32")) << message;
+    expect_only_the_scene();
+  });
+}
+
+TEST_F(OutputContract, creation_options_and_types_reach_the_file) {
+  for_each_writer([&](const Command& command) {
+    expect_done(call(command, scene(), {"--co", "COMPRESS=LZW", "--co", "BLOCKXSIZE=16", "--ot", "Int16", "-q"}));
+    {
+      const Opened written(output());
+      EXPECT_EQ(written.item("COMPRESSION", "IMAGE_STRUCTURE"), "LZW");
+      int block_width = 0;
+      int block_height = 0;
+      GDALGetBlockSize(written.band(1), &block_width, &block_height);
+      EXPECT_EQ(block_width, 16);
+      EXPECT_EQ(GDALGetRasterDataType(written.band(1)), GDT_Int16);
+      // Unless told otherwise, missing pixels have the smallest value.
+      EXPECT_EQ(GDALGetRasterNoDataValue(written.band(1), nullptr), -32768);
+      EXPECT_EQ(static_cast<std::uint64_t>(count_of(written.read(1), -32768)), missing_of_scene());
+    }
+    remove_output();
+  });
+}
+
+TEST_F(OutputContract, nodata_is_what_was_asked_for) {
+  for_each_writer([&](const Command& command) {
+    expect_done(call(command, scene(), {"--nodata", "77", "-q"}));
+    {
+      const Opened written(output());
+      int has_no_data = 0;
+      EXPECT_EQ(GDALGetRasterNoDataValue(written.band(1), &has_no_data), 77);
+      EXPECT_EQ(has_no_data, 1);
+      EXPECT_EQ(static_cast<std::uint64_t>(count_of(written.read(1), 77)), missing_of_scene());
+    }
+    remove_output();
+    expect_done(call(command, scene(), {"--nodata", "none", "-q"}));
+    {
+      const Opened written(output());
+      int has_no_data = 1;
+      GDALGetRasterNoDataValue(written.band(1), &has_no_data);
+      EXPECT_EQ(has_no_data, 0);
+      EXPECT_EQ(GDALGetMaskFlags(written.band(1)), GMF_PER_DATASET);
+      const std::vector<double> mask = written.read_mask(1);
+      for (int y = 0; y < height; ++y) {
+        for (int x = 0; x < width; ++x) {
+          ASSERT_EQ(mask[static_cast<std::size_t>(y * width + x)] == 0, scene_value(1, x, y) == 0) << x << ' ' << y;
+        }
+      }
+    }
+    EXPECT_EQ(sorted_names(), (Arguments{"out.tif", "scene.tif"}));
+    remove_output();
+  });
+}
+
+TEST_F(OutputContract, a_valid_result_that_equals_nodata_is_an_error_that_says_how_many) {
+  for_each_writer([&](const Command& command) {
+    expect_done(call(command, scene(), {"-q"}));
+    const std::int64_t zeros = count_of(Opened(output()).read(1), 0);
+    ASSERT_GT(zeros, 0);
+    remove_output();
+    std::string message;
+    EXPECT_EQ(failure_of(call(command, scene(), {"--nodata", "0"}), 1, &message), "invalid_argument");
+    EXPECT_TRUE(holds(message, std::to_string(zeros) + " in band 1")) << message;
+    EXPECT_TRUE(holds(message, "--allow-collision")) << message;
+    expect_only_the_scene();
+    expect_done(call(command, scene(), {"--nodata", "0", "--allow-collision", "-q"}));
+    EXPECT_EQ(static_cast<std::uint64_t>(count_of(Opened(output()).read(1), 0)),
+              static_cast<std::uint64_t>(zeros) + missing_of_scene());
+    remove_output();
+  });
+}
+
+TEST_F(OutputContract, a_full_medium_leaves_nothing) {
+  make_raster(file("scene.tif"), {.width = 400, .height = 400, .bands = 2, .value = [](int band, int x, int y) {
+                                    return 1 + (x * x * 7 + y * 131 + x * y * band) % 250;
+                                  }});
+  const auto limit = [] {
+    const rlimit size{.rlim_cur = 64 << 10, .rlim_max = 64 << 10};
+    ::setrlimit(RLIMIT_FSIZE, &size);
+    std::signal(SIGXFSZ, SIG_IGN);
+  };
+  for_each_writer([&](const Command& command) {
+    for (const std::string format : {"GTiff", "COG"}) {
+      const ProcessResult result =
+          tessera(call(command, scene(), {"--co", "COMPRESS=NONE", "--of", format, "--json"}), {}, limit);
+      EXPECT_EQ(result.code, 1) << result.errors;
+      EXPECT_EQ(failure_in(result), "file_unwritable");
+      expect_only_the_scene();
+    }
+  });
+}
+
+TEST_F(OutputContract, an_interruption_leaves_nothing) {
+  // Sparse, so that it is made at once and still takes long to work through.
+  make_raster(scene(), {.width = 20000,
+                        .height = 20000,
+                        .bands = 2,
+                        .options = {"TILED=YES", "BLOCKXSIZE=512", "BLOCKYSIZE=512", "SPARSE_OK=TRUE"}});
+  const auto interrupt = [&](pid_t process) {
+    // The output's temporary file says that the job is under way.
+    for (int i = 0; i < 1200 && folder().names().size() < 2; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(::kill(process, SIGINT), 0);
+  };
+  for_each_writer([&](const Command& command) {
+    const ProcessResult result = tessera(call(command, scene(), {"--json"}), interrupt);
+    EXPECT_EQ(result.code, 130) << result.output;
+    EXPECT_EQ(failure_in(result), "cancelled");
+    expect_only_the_scene();
+  });
+}
+
+TEST_F(OutputContract, outputs_without_a_place) {
+  write_text(file("plain"), "");
+  const Arguments names = sorted_names();
+  for_each_writer([&](const Command& command) {
+    const Arguments arguments = recipes().at(command.name)(scene(), "1");
+    EXPECT_EQ(failure_of(arguments + Arguments{"-o", file("no_folder/out.tif")}), "file_unwritable");
+    EXPECT_EQ(failure_of(arguments + Arguments{"-o", file("plain/out.tif")}), "file_unwritable");
+    failure_of(arguments + Arguments{"-o", folder().path().string()});
+    failure_of(arguments + Arguments{"-o", folder().path().string(), "--overwrite"});
+    failure_of(arguments + Arguments{"-o", ""});
+    EXPECT_EQ(sorted_names(), names);
+  });
+}
+
+TEST_F(OutputContract, a_folder_without_permission) {
+  if (::geteuid() == 0) {
+    GTEST_SKIP() << "root writes everywhere";
+  }
+  std::filesystem::permissions(folder().path(),
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  for_each_writer([&](const Command& command) { EXPECT_EQ(failure_of(call(command, scene())), "file_unwritable"); });
+  expect_only_the_scene();
+}
+
+TEST_F(OutputContract, a_result_on_the_area_alone_has_its_place) {
+  make_scene("scene.tif", {.prepare = [](GDALDatasetH dataset) {
+               double affine[6] = {1000.0, 10.0, 0.0, 2000.0, 0.0, -10.0};
+               GDALSetGeoTransform(dataset, affine);
+             }});
+  for_each_writer([&](const Command& command) {
+    expect_done(call(command, scene(), {"-q"}));
+    const std::vector<double> whole = Opened(output()).read(1);
+    remove_output();
+    expect_done(call(command, scene(), {"--window", "40,17,30,33", "-q"}));
+    {
+      const Opened part(output());
+      std::vector<double> affine(6);
+      ASSERT_EQ(GDALGetGeoTransform(part.dataset(), affine.data()), CE_None);
+      EXPECT_EQ(affine, (std::vector<double>{1400.0, 10.0, 0.0, 1830.0, 0.0, -10.0}));
+      const std::vector<double> values = part.read(1);
+      ASSERT_EQ(values.size(), 30u * 33u);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double expected = whole[(17 + i / 30) * width + 40 + i % 30];
+        ASSERT_TRUE(values[i] == expected || (std::isnan(values[i]) && std::isnan(expected))) << i;
+      }
+    }
+    remove_output();
+  });
+}
+
+TEST_F(OutputContract, statistics_of_the_input_do_not_travel) {
+  make_scene("scene.tif", {.prepare = [](GDALDatasetH dataset) {
+               GDALSetRasterStatistics(GDALGetRasterBand(dataset, 1), 1, 2, 1.5, 0.5);
+               GDALSetMetadataItem(dataset, "AREA_OR_POINT", "Point", nullptr);
+               double affine[6] = {1000.0, 10.0, 0.0, 2000.0, 0.0, -10.0};
+               GDALSetGeoTransform(dataset, affine);
+             }});
+  for_each_writer([&](const Command& command) {
+    expect_done(call(command, scene(), {"-q"}));
+    {
+      const Opened written(output());
+      EXPECT_EQ(GDALGetMetadataItem(written.band(1), "STATISTICS_MAXIMUM", nullptr), nullptr);
+      EXPECT_EQ(written.item("AREA_OR_POINT", nullptr), "Point");
+    }
+    remove_output();
+  });
+}
+
+/// The chart and the report are files that a command writes beside its results.
+TEST_F(OutputContract, charts_and_reports_follow_the_same_rules) {
+  const Arguments chart{"histogram", scene(), "-b", "1", "--png", file("out.png")};
+  write_text(file("out.png"), "something good");
+  std::string message;
+  EXPECT_EQ(failure_of(chart, 1, &message), "file_exists");
+  EXPECT_TRUE(holds(message, "--overwrite")) << message;
+  EXPECT_EQ(read_text(file("out.png")), "something good");
+  expect_done(chart + Arguments{"--overwrite", "-q"});
+  EXPECT_EQ(GDALGetRasterXSize(Opened(file("out.png")).dataset()), 640);
+  const std::string before = read_text(scene());
+  failure_of({"histogram", scene(), "-b", "1", "--png", scene(), "--overwrite"});
+  EXPECT_EQ(read_text(scene()), before);
+  write_text(file("report.txt"), "something good");
+  failure_of({"selftest", "--operation", "mask", "--cases", "1", "--report", file("report.txt")});
+  EXPECT_EQ(read_text(file("report.txt")), "something good");
+}
+
+}  // namespace
+}  // namespace tessera::testing
