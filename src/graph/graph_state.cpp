@@ -45,6 +45,12 @@ std::string content_key(const detail::ChunkList& list) {
 
 }  // namespace
 
+bool detail::is_same_import(const Vector& left, const Vector& right) {
+  const bool same_list = left.chunk_list() == right.chunk_list();
+  if (!same_list && right.chunks().size() > longest_compared_list) return false;
+  return left.same_chunks(right) && left.count() == right.count();
+}
+
 Graph::State::State(Device owner) : device(std::move(owner)), identity(next_graph_identity()) {}
 
 Graph::State::Checkpoint Graph::State::checkpoint() const noexcept {
@@ -118,16 +124,11 @@ std::uint32_t Graph::State::add_resource(detail::GraphResource resource) {
 }
 
 std::uint32_t Graph::State::find_vector_import(const Vector& vector) const {
-  const auto found = imports_by_memory_.find(vector.chunk_list().get());
   const auto matches = [&](const detail::GraphImport& import) {
-    if (!import.vector || !import.vector->same_chunks(vector)) return false;
-    const auto& left = import.vector->count();
-    const auto& right = vector.count();
-    if (left.has_value() != right.has_value()) return false;
-    return !left || (left->buffer == right->buffer && left->byte_offset == right->byte_offset);
+    return import.vector && detail::is_same_import(*import.vector, vector);
   };
+  const auto found = imports_by_memory_.find(vector.chunk_list().get());
   if (found != imports_by_memory_.end() && matches(imports[found->second])) return found->second;
-  if (vector.chunks().size() > longest_compared_list) return detail::no_index;
   for (std::uint32_t index = 0; index < imports.size(); ++index) {
     if (matches(imports[index])) return index;
   }

@@ -126,6 +126,10 @@ std::vector<ResourceUse> resolve_image_uses(std::span<const StagedImageUse> uses
 /// The flag that an access needs.
 ImageUsage usage_for(ImageAccess access) noexcept;
 
+/// Whether a graph takes two vectors for one import: one chunk list, or short lists of equal chunks, and the same count
+/// word.
+bool is_same_import(const Vector& left, const Vector& right);
+
 /// Who holds a path of the node namespace. Owning the lowering keeps its identity from being reused.
 struct NameEntry {
   std::shared_ptr<const Lowering> owner;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "graph/graph_state.hpp"
+
 namespace tessera::detail {
 namespace {
 
@@ -14,7 +16,8 @@ class ShapeBuilder {
   bool add(const Rows& rows) {
     const auto* vector = std::get_if<Vector>(&rows);
     if (vector == nullptr) return false;
-    const auto known = std::ranges::find_if(shape_.vectors, [&](const Vector* other) { return same(*other, *vector); });
+    const auto known =
+        std::ranges::find_if(shape_.vectors, [&](const Vector* other) { return is_same_import(*other, *vector); });
     value(static_cast<std::uint64_t>(known - shape_.vectors.begin()));
     if (known != shape_.vectors.end()) return true;
     shape_.vectors.push_back(vector);
@@ -69,12 +72,6 @@ class ShapeBuilder {
   RequestShape finish() { return std::move(shape_); }
 
  private:
-  static bool same(const Vector& left, const Vector& right) {
-    if (!left.same_chunks(right) || left.count().has_value() != right.count().has_value()) return false;
-    return !left.count() ||
-           (left.count()->buffer == right.count()->buffer && left.count()->byte_offset == right.count()->byte_offset);
-  }
-
   template <class Value>
   void value(const Value& value) {
     static_assert(std::is_trivially_copyable_v<Value>);

@@ -59,6 +59,23 @@ TEST_F(RunTest, TellsOptionsAndRepeatedOperandsApart) {
   EXPECT_EQ(tessera::download<std::uint32_t>(output), (std::vector<std::uint32_t>{2, 3}));
 }
 
+TEST_F(RunTest, TakesLongListsForOneVectorOnlyByIdentity) {
+  // Long lists are compared by identity where the graph imports them, so equal ones are two imports.
+  constexpr std::uint64_t rows = 2000;
+  std::vector<std::uint32_t> values(rows);
+  for (std::uint32_t row = 0; row < rows; ++row) values[row] = row;
+  const Buffer memory = words(values).chunks()[0].buffer;
+  std::vector<Chunk> chunks;
+  for (std::uint64_t row = 0; row < rows; ++row)
+    chunks.push_back({.buffer = memory, .byte_offset = 4 * row, .length = 1});
+  std::vector<std::uint32_t> expected(values);
+  for (std::uint32_t& value : expected) value *= 2;
+  const Vector left(Format::uint32, chunks);
+  const Vector right(Format::uint32, chunks);
+  EXPECT_EQ(tessera::download<std::uint32_t>(add(left, right)), expected);
+  EXPECT_EQ(tessera::download<std::uint32_t>(add(left, left)), expected);
+}
+
 TEST_F(RunTest, RejectsOverlapThatAnEarlierCallOfTheShapeDidNotHave) {
   const Vector left = words({1, 2, 3, 4});
   add(words({1, 2, 3}), words({1, 2, 3}));

@@ -24,6 +24,7 @@ struct Chunk {
 struct CountWord {
   Buffer buffer{};
   std::uint64_t byte_offset = 0;
+  friend bool operator==(const CountWord&, const CountWord&) noexcept = default;
 };
 
 /// An ordered list of chunks in device memory that together form one logical array: borrowed memory, nothing is copied
