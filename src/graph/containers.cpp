@@ -54,12 +54,10 @@ void add_gate(GraphSink& sink, const Gate& gate) {
     arguments.relocate_transient(offsetof(GateRecord, parent), parent->buffer);
   }
   if (gate.predicate) {
-    arguments.relocate(offsetof(GateRecord, predicate), sink.table(VectorView(*gate.predicate)));
-    dispatch.view_uses.push_back({.view = VectorView(*gate.predicate), .access = Access::read});
+    sink.bind(dispatch, offsetof(GateRecord, predicate), VectorView(*gate.predicate), Access::read);
   }
   if (gate.iterations) {
-    arguments.relocate(offsetof(GateRecord, iterations), sink.table(VectorView(*gate.iterations)));
-    dispatch.view_uses.push_back({.view = VectorView(*gate.iterations), .access = Access::write});
+    sink.bind(dispatch, offsetof(GateRecord, iterations), VectorView(*gate.iterations), Access::write);
   }
   if (gate.history) {
     arguments.relocate_transient(offsetof(GateRecord, current), *gate.history);

@@ -145,6 +145,11 @@ class NodeSink {
   virtual GraphBuffer transient(std::uint64_t bytes, std::string_view name) = 0;
   virtual ConstantReference constant(std::vector<std::byte> bytes) = 0;
   virtual TableReference table(const VectorView& view) = 0;
+  /// Puts the table of a view's chunks at an offset of the dispatch's record, and declares what is done with its rows.
+  void bind(Dispatch& dispatch, std::size_t offset, const VectorView& view, Access access) {
+    dispatch.arguments.relocate(offset, table(view));
+    dispatch.view_uses.push_back({.view = view, .access = access});
+  }
   /// The word that says whether the enclosing body runs; none outside conditions.
   virtual std::optional<DataView> condition() const = 0;
   virtual void dispatch(Dispatch dispatch) = 0;

@@ -101,6 +101,12 @@ const OptionValue* OperationContext::find_option(std::string_view option) const 
 
 bool OperationContext::given(std::string_view option) const noexcept { return find_option(option) != nullptr; }
 
+void OperationContext::require_numbers_or_rows(std::string_view name) const {
+  const bool resident = optional_input(name) != nullptr;
+  if (!resident && !given(name)) reject(ErrorCode::missing_operand, name, "is given as numbers or on the device");
+  if (resident && given(name)) reject(ErrorCode::surplus_operand, name, "is given once: as numbers or on the device");
+}
+
 namespace {
 
 const OptionDescription& described(const OperationContext& context, std::string_view option) {

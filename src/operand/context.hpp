@@ -63,6 +63,8 @@ class TESSERA_EXPORT OperationContext {
   double number(std::string_view option) const;
   const std::vector<double>* numbers(std::string_view option) const;
   bool given(std::string_view option) const noexcept;
+  /// For what is an option of numbers or an input on the device, under one name: exactly one of them is given.
+  void require_numbers_or_rows(std::string_view name) const;
 
   /// Rows that every port with `LengthRule::any` or `equal` has.
   std::uint64_t rows() const noexcept { return rows_; }

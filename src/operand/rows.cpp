@@ -226,14 +226,10 @@ void RowDomain::add_latch(const OperationContext& context, const std::vector<Dat
   dispatch.gating = Gating::by_operation;
   dispatch.arguments = ArgumentRecord(record);
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const VectorView count(counts[i]);
-    dispatch.arguments.relocate(offsetof(LatchRecord, counts) + 8 * i, sink.table(count));
-    dispatch.view_uses.push_back({count, Access::read});
+    sink.bind(dispatch, offsetof(LatchRecord, counts) + 8 * i, VectorView(counts[i]), Access::read);
   }
   if (const auto condition = sink.condition()) {
-    const VectorView word(*condition);
-    dispatch.arguments.relocate(offsetof(LatchRecord, condition), sink.table(word));
-    dispatch.view_uses.push_back({word, Access::read});
+    sink.bind(dispatch, offsetof(LatchRecord, condition), VectorView(*condition), Access::read);
   }
   dispatch.arguments.relocate_transient(offsetof(LatchRecord, latched), *latched_);
   dispatch.arguments.relocate_transient(offsetof(LatchRecord, indirect), *latched_);

@@ -148,6 +148,8 @@ TEST_F(MissingCountsTest, rejects_what_does_not_fit) {
   expect_error(ErrorCode::length_mismatch,
                add({.band = band, .quality = Validity{.rows = rows_of(Words{1})}, .output = output}));
   expect_error(ErrorCode::format_mismatch, add({.band = band, .quality = Validity{.rows = band}, .output = output}));
+  const Validity bits = bit_validity({{.buffer = device().allocate(4), .bit_offset = 3, .length = 1}});
+  expect_error(ErrorCode::format_mismatch, add({.band = band, .quality = bits, .output = output}));
   expect_error(ErrorCode::alias, add({.band = output, .output = output}));
 }
 

@@ -45,11 +45,11 @@ TESSERA_EXPORT Request to_request(const Statistics& operation);
 ///
 /// `output` is five uint32 in the order of `Reason`. A NaN sample is nodata where the band's nodata is NaN, otherwise
 /// it is not finite; integers are always finite. Samples are looked at as stored, float64 and 64-bit integers in all
-/// their bits; scale and offset play no part. `quality` is a second validity of the same pixels: a pixel counts there
-/// when nothing else is wrong with it. Counts are modulo 2^32. Bands of 8- to 64-bit integers, float32 and float64, at
-/// any stride. Without pixels every count is 0. The same counts for any partition and device. Two dispatches, the
-/// band is read once; no scratch. Errors: `format_mismatch`, `length_mismatch` (output, quality), `layout_mismatch`,
-/// `alias`, `foreign_graph`.
+/// their bits; scale and offset play no part. `quality` is a second validity of the same pixels, a word or a byte
+/// each: a pixel counts there when nothing else is wrong with it. Counts are modulo 2^32. Bands of 8- to 64-bit
+/// integers, float32 and float64, at any stride. Without pixels every count is 0. The same counts for any partition and
+/// device. Two dispatches, the band is read once; no scratch. Errors: `format_mismatch`, `length_mismatch` (output,
+/// quality), `layout_mismatch`, `alias`, `foreign_graph`.
 struct MissingCounts {
   enum class Reason : std::uint8_t {
     none,        ///< a valid pixel

@@ -65,9 +65,8 @@ Dispatch finish_dispatch(const OperationContext& context, const Input& input, co
   dispatch.arguments = ArgumentRecord(record);
   for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
     const VectorView& view = plan.outputs[i].view;
-    dispatch.arguments.relocate(offsetof(AggregateFinishRecord, results) + i * sizeof(AggregateResult),
-                                context.sink().table(view));
-    dispatch.view_uses.push_back({view, Access::write});
+    context.sink().bind(dispatch, offsetof(AggregateFinishRecord, results) + i * sizeof(AggregateResult), view,
+                        Access::write);
     dispatch.workload.write_bytes += view.length() * size_of(view.format());
   }
   dispatch.workload.invocations = workgroup_size;

@@ -257,15 +257,12 @@ Dispatch HistogramImplementation::prologue(const OperationContext& context, cons
       .invocations = invocations, .read_bytes = 0, .write_bytes = std::uint64_t{4} * record.count_words};
 
   dispatch.arguments = ArgumentRecord(record);
-  dispatch.arguments.relocate(offsetof(HistogramPrologueRecord, counts), sink.table(output));
-  dispatch.view_uses.push_back({output, Access::write});
+  sink.bind(dispatch, offsetof(HistogramPrologueRecord, counts), output, Access::write);
   if (overflow != nullptr) {
-    dispatch.arguments.relocate(offsetof(HistogramPrologueRecord, overflow), sink.table(*overflow));
-    dispatch.view_uses.push_back({*overflow, Access::write});
+    sink.bind(dispatch, offsetof(HistogramPrologueRecord, overflow), *overflow, Access::write);
   }
   if (source) {
-    dispatch.arguments.relocate(offsetof(HistogramPrologueRecord, source), sink.table(*source));
-    dispatch.view_uses.push_back({*source, Access::read});
+    sink.bind(dispatch, offsetof(HistogramPrologueRecord, source), *source, Access::read);
     dispatch.workload.read_bytes += source->length() * 4;
   }
   if (binning) {
@@ -327,11 +324,9 @@ void HistogramImplementation::count(const OperationContext& context, const std::
   record.counts_offset = output.first_row() * size_of(output.format());
   if (overflow != nullptr) record.overflow_offset = overflow->first_row() * 4;
   dispatch.arguments = domain.arguments(record);
-  dispatch.arguments.relocate(offsetof(HistogramRecord, counts), sink.table(output));
-  dispatch.view_uses.push_back({output, Access::read_write});
+  sink.bind(dispatch, offsetof(HistogramRecord, counts), output, Access::read_write);
   if (overflow != nullptr && carry) {
-    dispatch.arguments.relocate(offsetof(HistogramRecord, overflow), sink.table(*overflow));
-    dispatch.view_uses.push_back({*overflow, Access::read_write});
+    sink.bind(dispatch, offsetof(HistogramRecord, overflow), *overflow, Access::read_write);
   }
   if (binning) {
     dispatch.arguments.relocate_transient(offsetof(HistogramRecord, binning), binning->memory);

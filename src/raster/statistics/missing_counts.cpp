@@ -97,9 +97,7 @@ class MissingCountsImplementation final : public OperationImplementation {
     return record;
   }
   static void use_output(const OperationContext& context, Dispatch& dispatch, Access access) {
-    const VectorView& output = context.output("output");
-    dispatch.arguments.relocate(offsetof(MissingCountsRecord, counts), context.sink().table(output));
-    dispatch.view_uses.push_back({output, access});
+    context.sink().bind(dispatch, offsetof(MissingCountsRecord, counts), context.output("output"), access);
   }
 };
 
@@ -116,7 +114,11 @@ Request to_request(const MissingCounts& operation) {
   register_operations();
   Request request{.operation = "missing_counts", .id = operation.id, .inputs = {}, .outputs = {}, .options = {}};
   request.input("band", operation.band);
-  if (operation.quality) request.input("quality", Source(operation.quality->rows));
+  if (operation.quality) {
+    if (operation.quality->kind == ValidityKind::bit)
+      throw Error(ErrorCode::format_mismatch, {"missing_counts", "quality", "is a word or a byte per pixel", "bits"});
+    request.input("quality", Source(operation.quality->rows));
+  }
   request.output("output", operation.output);
   return request;
 }

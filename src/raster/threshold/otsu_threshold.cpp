@@ -66,12 +66,8 @@ class OtsuThresholdImplementation final : public OperationImplementation {
     if (bins == 0) context.reject(ErrorCode::length_mismatch, "histogram", "has at least one bin");
     if (bins > OtsuThreshold::largest_bin_count)
       context.reject(ErrorCode::limit_exceeded, "histogram", "has at most 65,536 bins", std::to_string(bins));
-    const Input* resident = context.optional_input("domain");
     const std::vector<double>* literal = context.numbers("domain");
-    if (resident == nullptr && literal == nullptr)
-      context.reject(ErrorCode::missing_operand, "domain", "is given as numbers or on the device");
-    if (resident != nullptr && literal != nullptr)
-      context.reject(ErrorCode::surplus_operand, "domain", "is given once: as numbers or on the device");
+    context.require_numbers_or_rows("domain");
     if (literal == nullptr) return;
     if (literal->size() != 2 || !std::isfinite(static_cast<float>(literal->front())) ||
         !std::isfinite(static_cast<float>(literal->back())) || literal->front() > literal->back())
@@ -97,14 +93,14 @@ class OtsuThresholdImplementation final : public OperationImplementation {
     dispatch.module = "otsu_threshold";
     dispatch.constants = {workgroup_size(context), histogram.format() == Format::uint64 ? 1U : 0U};
     dispatch.arguments = ArgumentRecord(record);
-    use(context, dispatch, offsetof(OtsuThresholdRecord, histogram), histogram, Access::read);
-    if (resident != nullptr)
-      use(context, dispatch, offsetof(OtsuThresholdRecord, domain), resident->values, Access::read);
-    use(context, dispatch, offsetof(OtsuThresholdRecord, threshold), output, Access::write);
+    tessera::detail::NodeSink& sink = context.sink();
+    sink.bind(dispatch, offsetof(OtsuThresholdRecord, histogram), histogram, Access::read);
+    if (resident != nullptr) sink.bind(dispatch, offsetof(OtsuThresholdRecord, domain), resident->values, Access::read);
+    sink.bind(dispatch, offsetof(OtsuThresholdRecord, threshold), output, Access::write);
     dispatch.workload = {.invocations = dispatch.constants[0],
                          .read_bytes = histogram.length() * size_of(histogram.format()),
                          .write_bytes = 4};
-    context.sink().dispatch(std::move(dispatch));
+    sink.dispatch(std::move(dispatch));
   }
 
  private:
@@ -112,11 +108,6 @@ class OtsuThresholdImplementation final : public OperationImplementation {
   static std::uint32_t workgroup_size(const OperationContext& context) {
     Device& device = context.sink().device();
     return std::min(device.info().type == DeviceType::cpu ? 256U : 512U, device.limits().largest_workgroup_size);
-  }
-  static void use(const OperationContext& context, Dispatch& dispatch, std::size_t offset, const VectorView& view,
-                  Access access) {
-    dispatch.arguments.relocate(offset, context.sink().table(view));
-    dispatch.view_uses.push_back({view, access});
   }
 };
 

@@ -78,10 +78,7 @@ class ThresholdImplementation final : public OperationImplementation {
   void validate(const OperationContext& context) const override {
     const Input* resident = context.optional_input("threshold");
     const std::vector<double>* literal = context.numbers("threshold");
-    if (resident == nullptr && literal == nullptr)
-      context.reject(ErrorCode::missing_operand, "threshold", "is given as numbers or on the device");
-    if (resident != nullptr && literal != nullptr)
-      context.reject(ErrorCode::surplus_operand, "threshold", "is given once: as numbers or on the device");
+    context.require_numbers_or_rows("threshold");
     const std::uint64_t expected = is_range(context) ? 2 : 1;
     if (resident != nullptr && resident->length() != expected)
       context.reject(ErrorCode::length_mismatch, "threshold", "has one row, two for a range",
@@ -104,10 +101,8 @@ class ThresholdImplementation final : public OperationImplementation {
     Dispatch dispatch =
         domain.dispatch("pixels", "threshold", 0, {context.choice("operation"), context.choice("bounds")});
     dispatch.arguments = domain.arguments(record);
-    if (resident != nullptr) {
-      dispatch.arguments.relocate(offsetof(ThresholdRecord, thresholds), context.sink().table(resident->values));
-      dispatch.view_uses.push_back({resident->values, Access::read});
-    }
+    if (resident != nullptr)
+      context.sink().bind(dispatch, offsetof(ThresholdRecord, thresholds), resident->values, Access::read);
     context.sink().dispatch(std::move(dispatch));
   }
 
