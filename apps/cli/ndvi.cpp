@@ -33,8 +33,7 @@ raster::BandInfo index_band() {
 BandFigures write_index(const JobContext& context, const std::vector<BandChoice>& bands, OutputRaster& output) {
   const raster::BandInfo index{.type = raster::SampleType::float32};
   const auto statistics = BandStatistics::create(index, {});
-  residency::StreamJob job{.inputs = stream_inputs(context.inputs, bands),
-                           .grid = residency::WindowGrid({1, 1}, {1, 1})};
+  residency::StreamJob job = stream_job(context.inputs, bands);
   job.output_bands = 1;
   job.sink = &output.sink();
   job.result_bytes = statistics->result_bytes();

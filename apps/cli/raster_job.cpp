@@ -39,7 +39,7 @@ class StatisticsPass {
  public:
   StatisticsPass(const JobContext& context, const std::vector<BandChoice>& bands,
                  const std::vector<BandStatistics*>& statistics)
-      : context_(context) {
+      : context_(context), job_(stream_job(context.inputs, {})) {
     std::vector<BandChoice> chosen;
     for (std::size_t i = 0; i < bands.size(); ++i) {
       if (!statistics[i]->needs_pass()) continue;
@@ -47,7 +47,7 @@ class StatisticsPass {
       parts_.push_back({.statistics = statistics[i], .offset = result_bytes_, .bytes = statistics[i]->result_bytes()});
       result_bytes_ += aligned(parts_.back().bytes);
     }
-    job_.inputs = stream_inputs(context.inputs, chosen);
+    job_ = stream_job(context.inputs, chosen);
   }
 
   bool empty() const noexcept { return parts_.empty(); }
@@ -90,19 +90,19 @@ class StatisticsPass {
   }
 
   const JobContext& context_;
-  residency::StreamJob job_{.inputs = {}, .grid = residency::WindowGrid({1, 1}, {1, 1})};
+  residency::StreamJob job_;
   std::vector<Part> parts_;
   std::uint64_t result_bytes_ = 0;
 };
 
 }  // namespace
 
-std::vector<residency::StreamInput> stream_inputs(const InputRasters& inputs, const std::vector<BandChoice>& bands) {
-  std::vector<residency::StreamInput> list;
+residency::StreamJob stream_job(const InputRasters& inputs, const std::vector<BandChoice>& bands) {
+  residency::StreamJob job{.inputs = {}, .grid = residency::WindowGrid({1, 1}, {1, 1})};
   for (const BandChoice& band : bands)
-    list.push_back(
+    job.inputs.push_back(
         {.source = &inputs.source(band.input), .band = band.band, .unmasked_plane = inputs.unmasked_plane(band)});
-  return list;
+  return job;
 }
 
 void run_stream(const JobContext& context, residency::StreamJob& job, const std::string& progress_name,

@@ -21,8 +21,8 @@ struct JobContext {
   const InputRasters& inputs;
 };
 
-/// Inputs of a stream for chosen bands.
-std::vector<residency::StreamInput> stream_inputs(const InputRasters& inputs, const std::vector<BandChoice>& bands);
+/// A job over chosen bands, whose grid `run_stream` makes.
+residency::StreamJob stream_job(const InputRasters& inputs, const std::vector<BandChoice>& bands);
 
 /// Cuts the area into windows and runs the job over `job.inputs`; the grid is made here. The windows under way and
 /// GDAL's block cache, which is set here to what the threads need and at most a quarter, share --memory.

@@ -1,6 +1,5 @@
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "raster_job.hpp"
 #include "run.hpp"
 #include "statistics/band_histogram.hpp"
+#include "statistics/window_results.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -74,8 +74,7 @@ struct SelectionCounts {
 SelectionCounts write_selection(const JobContext& context, const ThresholdOptions& options, const BandChoice& band,
                                 const Selection& selection, OutputRaster& output) {
   SelectionCounts counts;
-  residency::StreamJob job{.inputs = stream_inputs(context.inputs, {band}),
-                           .grid = residency::WindowGrid({1, 1}, {1, 1})};
+  residency::StreamJob job = stream_job(context.inputs, {band});
   job.output_bands = 1;
   job.sink = &output.sink();
   job.result_bytes = 16;
@@ -90,12 +89,10 @@ SelectionCounts write_selection(const JobContext& context, const ThresholdOption
                                  .sum = views.results.view(Format::float64, 1, {.byte_offset = 8})});
   };
   job.accept = [&](const residency::StreamedWindow& window) {
-    std::uint64_t valid = 0;
-    double selected = 0;
-    std::memcpy(&valid, window.results.data(), sizeof(valid));
-    std::memcpy(&selected, window.results.data() + 8, sizeof(selected));
-    counts.selected += static_cast<std::uint64_t>(selected);
-    counts.rejected += valid - static_cast<std::uint64_t>(selected);
+    const auto valid = read_value<std::uint64_t>(window.results, 0);
+    const auto selected = static_cast<std::uint64_t>(read_value<double>(window.results, 8));
+    counts.selected += selected;
+    counts.rejected += valid - selected;
     counts.missing += window.window.pixel_count() - valid;
   };
   run_stream(context, job, options.otsu ? "threshold, last pass" : "threshold", output.preferred_block());

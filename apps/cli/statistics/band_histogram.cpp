@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include <tessera/ops/histogram.hpp>
 #include <tessera/raster/statistics.hpp>
+
+#include "statistics/window_results.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -73,11 +74,26 @@ bool are_device_ends(const raster::BandInfo& info, const HistogramRequest& reque
   });
 }
 
+/// What was seen of the valid values, from which absent ends of the bins come.
+struct ValueExtent {
+  std::optional<double> smallest;
+  std::optional<double> largest;
+
+  void add(double low, double high) {
+    smallest = std::min(smallest.value_or(low), low);
+    largest = std::max(largest.value_or(high), high);
+  }
+};
+
+void settle_ends(const HistogramRequest& request, const ValueExtent& extent, BandHistogram& histogram) {
+  histogram.low = request.low.value_or(extent.smallest.value_or(0.0));
+  histogram.high = request.high.value_or(extent.largest.value_or(histogram.low));
+  require_order(histogram);
+}
+
 BandHistogram bins_of_counts(const raster::BandInfo& info, const std::vector<std::uint64_t>& value_counts,
                              const HistogramRequest& request) {
   BandHistogram histogram{.counts = std::vector<std::uint64_t>(request.bins)};
-  std::optional<double> smallest;
-  std::optional<double> largest;
   const auto for_each_value = [&](const auto& visit) {
     for (std::uint64_t key = 0; key < value_counts.size(); ++key) {
       if (value_counts[key] == 0) continue;
@@ -85,14 +101,12 @@ BandHistogram bins_of_counts(const raster::BandInfo& info, const std::vector<std
       if (std::isfinite(value)) visit(value, value_counts[key]);
     }
   };
+  ValueExtent extent;
   for_each_value([&](double value, std::uint64_t count) {
     histogram.valid += count;
-    smallest = std::min(smallest.value_or(value), value);
-    largest = std::max(largest.value_or(value), value);
+    extent.add(value, value);
   });
-  histogram.low = request.low.value_or(smallest.value_or(0.0));
-  histogram.high = request.high.value_or(largest.value_or(histogram.low));
-  require_order(histogram);
+  settle_ends(request, extent, histogram);
   const EqualBins bins(histogram.low, histogram.high, request.bins, is_calibrated(info));
   for_each_value([&](double value, std::uint64_t count) {
     if (const auto bin = bins.bin_of(value)) histogram.counts[*bin] += count;
@@ -100,140 +114,130 @@ BandHistogram bins_of_counts(const raster::BandInfo& info, const std::vector<std
   return histogram;
 }
 
-template <class T>
-T read_value(std::span<const std::byte> bytes, std::uint64_t offset) {
-  T value{};
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
-
-/// 32-bit types: two jobs on the device.
-class DeviceHistogram {
+/// Passes over the pixels of one band: one that measures and one that counts, or both in one where the ends are known.
+class HistogramPasses {
  public:
-  DeviceHistogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request)
+  HistogramPasses(const JobContext& context, const BandChoice& band, const HistogramRequest& request)
       : context_(context),
         info_(context.inputs.info(band)),
         request_(request),
-        job_{.inputs = stream_inputs(context.inputs, {band}), .grid = residency::WindowGrid({1, 1}, {1, 1})} {
+        job_(stream_job(context.inputs, {band})) {
     histogram_.counts.resize(request.bins);
   }
+  virtual ~HistogramPasses() = default;
 
   BandHistogram run(const std::string& progress_name) {
-    find_extent(progress_name);
-    require_order(histogram_);
-    count(progress_name + ", pass 2");
+    if (request_.low && request_.high) {
+      settle_ends(request_, extent_, histogram_);
+      pass(progress_name, true, true);
+    } else {
+      pass(progress_name, true, false);
+      settle_ends(request_, extent_, histogram_);
+      pass(progress_name + ", pass 2", false, true);
+    }
     return histogram_;
   }
 
+ protected:
+  /// Measures: valid pixels and the extent. Counts: between the ends.
+  virtual void pass(const std::string& progress_name, bool measures, bool counts) = 0;
+
+  const JobContext& context_;
+  const raster::BandInfo& info_;
+  const HistogramRequest& request_;
+  residency::StreamJob job_;
+  ValueExtent extent_;
+  BandHistogram histogram_;
+};
+
+/// 32-bit types.
+class DeviceHistogram final : public HistogramPasses {
+ public:
+  using HistogramPasses::HistogramPasses;
+
  private:
+  static constexpr std::uint64_t extent_offset = 8;
+  static constexpr std::uint64_t counts_offset = 16;
+
   bool is_float() const { return is_calibrated(info_) || info_.type == SampleType::float32; }
 
-  void find_extent(const std::string& progress_name) {
-    std::optional<double> smallest;
-    std::optional<double> largest;
-    job_.result_bytes = 16;
+  void pass(const std::string& progress_name, bool measures, bool counts) override {
+    job_.result_bytes = counts_offset + (counts ? 4 * histogram_.counts.size() : 0);
     job_.build = [&](Graph& graph, const residency::StreamViews& views) {
-      const Format format = is_float()                      ? Format::float32
-                            : raster::is_signed(info_.type) ? Format::sint32
-                                                            : Format::uint32;
-      graph.add(raster::Statistics{.input = views.inputs[0].source().as_observations(),
-                                   .values = raster::BandValues::calibrated,
-                                   .count = views.results.view(Format::uint64, 1),
-                                   .extent = views.results.view(format, 2, {.byte_offset = 8})});
+      if (measures) add_measures(graph, views);
+      if (counts) add_histogram(graph, views);
     };
     job_.accept = [&](const residency::StreamedWindow& window) {
-      const auto count = read_value<std::uint64_t>(window.results, 0);
-      if (count == 0) return;
-      histogram_.valid += count;
-      const double low = extent_value(window.results, 8);
-      const double high = extent_value(window.results, 12);
-      smallest = std::min(smallest.value_or(low), low);
-      largest = std::max(largest.value_or(high), high);
+      if (measures) merge_measures(window.results);
+      if (counts) add_counts(window.results, counts_offset, histogram_.counts);
     };
     run_stream(context_, job_, progress_name);
-    histogram_.low = request_.low.value_or(smallest.value_or(0.0));
-    histogram_.high = request_.high.value_or(largest.value_or(histogram_.low));
+  }
+
+  void add_measures(Graph& graph, const residency::StreamViews& views) const {
+    const Format format = is_float() ? Format::float32 : compute_format(info_.type);
+    graph.add(raster::Statistics{.input = views.inputs[0].source().as_observations(),
+                                 .values = raster::BandValues::calibrated,
+                                 .count = views.results.view(Format::uint64, 1),
+                                 .extent = views.results.view(format, 2, {.byte_offset = extent_offset})});
+  }
+
+  void add_histogram(Graph& graph, const residency::StreamViews& views) const {
+    graph.add(Histogram{
+        .input = views.inputs[0].source(),
+        .output = views.results.view(Format::uint32, histogram_.counts.size(), {.byte_offset = counts_offset}),
+        .binning = Histogram::Domain{histogram_.low, histogram_.high},
+        .values = Histogram::Values::calibrated});
+  }
+
+  void merge_measures(std::span<const std::byte> results) {
+    const auto count = read_value<std::uint64_t>(results, 0);
+    if (count == 0) return;
+    histogram_.valid += count;
+    extent_.add(extent_value(results, extent_offset), extent_value(results, extent_offset + 4));
   }
 
   double extent_value(std::span<const std::byte> results, std::uint64_t offset) const {
     if (is_float()) return read_value<float>(results, offset);
     return to_double(value_of_bits(info_.type, read_value<std::uint32_t>(results, offset)));
   }
-
-  void count(const std::string& progress_name) {
-    job_.result_bytes = 4 * histogram_.counts.size();
-    job_.build = [&](Graph& graph, const residency::StreamViews& views) {
-      graph.add(Histogram{.input = views.inputs[0].source(),
-                          .output = views.results.view(Format::uint32, histogram_.counts.size()),
-                          .binning = Histogram::Domain{histogram_.low, histogram_.high},
-                          .values = Histogram::Values::calibrated});
-    };
-    job_.accept = [&](const residency::StreamedWindow& window) {
-      for (std::size_t bin = 0; bin < histogram_.counts.size(); ++bin)
-        histogram_.counts[bin] += read_value<std::uint32_t>(window.results, 4 * bin);
-    };
-    run_stream(context_, job_, progress_name);
-  }
-
-  const JobContext& context_;
-  const raster::BandInfo& info_;
-  const HistogramRequest& request_;
-  residency::StreamJob job_;
-  BandHistogram histogram_;
 };
 
-/// Two jobs of the host, for 64-bit types and for ends that are no values of the type.
-class HostHistogram {
+/// On the host, for 64-bit types and for ends that are no values of the type.
+class HostHistogram final : public HistogramPasses {
  public:
-  HostHistogram(const JobContext& context, const BandChoice& band, const HistogramRequest& request)
-      : context_(context),
-        info_(context.inputs.info(band)),
-        request_(request),
-        job_{.inputs = stream_inputs(context.inputs, {band}), .grid = residency::WindowGrid({1, 1}, {1, 1})} {
-    job_.inputs.front().place = residency::StreamPlace::host;
-    histogram_.counts.resize(request.bins);
-  }
-
-  BandHistogram run(const std::string& progress_name) {
-    std::optional<double> smallest;
-    std::optional<double> largest;
-    pass(progress_name, [&](double value) {
-      ++histogram_.valid;
-      smallest = std::min(smallest.value_or(value), value);
-      largest = std::max(largest.value_or(value), value);
-    });
-    histogram_.low = request_.low.value_or(smallest.value_or(0.0));
-    histogram_.high = request_.high.value_or(largest.value_or(histogram_.low));
-    require_order(histogram_);
-    const EqualBins bins(histogram_.low, histogram_.high, request_.bins, false);
-    pass(progress_name + ", pass 2", [&](double value) {
-      if (const auto bin = bins.bin_of(value)) ++histogram_.counts[*bin];
-    });
-    return histogram_;
-  }
+  using HistogramPasses::HistogramPasses;
 
  private:
-  template <class Visitor>
-  void pass(const std::string& progress_name, const Visitor& visit) {
-    const double scale = info_.scale_or_default();
-    const double offset = info_.offset_or_default();
+  void pass(const std::string& progress_name, bool measures, bool counts) override {
+    std::optional<EqualBins> bins;
+    if (counts) bins.emplace(histogram_.low, histogram_.high, request_.bins, false);
+    job_.inputs.front().place = residency::StreamPlace::host;
     job_.accept = [&](const residency::StreamedWindow& window) {
-      for (std::uint64_t pixel = 0; pixel < window.window.pixel_count(); ++pixel) {
-        const std::byte* place = window.samples[0].data() + raster::size_of(info_.type) * pixel;
-        if (!window.validity[0].empty() && window.validity[0][pixel] == 0) continue;
-        if (info_.no_data.matches(place)) continue;
-        const double value = to_double(value_of_bits(info_.type, read_bits(info_.type, place))) * scale + offset;
-        if (std::isfinite(value)) visit(value);
-      }
+      for_each_value(window, [&](double value) {
+        if (measures) {
+          ++histogram_.valid;
+          extent_.add(value, value);
+        }
+        if (!counts) return;
+        if (const auto bin = bins->bin_of(value)) ++histogram_.counts[*bin];
+      });
     };
     run_stream(context_, job_, progress_name);
   }
 
-  const JobContext& context_;
-  const raster::BandInfo& info_;
-  const HistogramRequest& request_;
-  residency::StreamJob job_;
-  BandHistogram histogram_;
+  template <class Visitor>
+  void for_each_value(const residency::StreamedWindow& window, const Visitor& visit) const {
+    const double scale = info_.scale_or_default();
+    const double offset = info_.offset_or_default();
+    for (std::uint64_t pixel = 0; pixel < window.window.pixel_count(); ++pixel) {
+      const std::byte* place = window.samples[0].data() + raster::size_of(info_.type) * pixel;
+      if (!window.validity[0].empty() && window.validity[0][pixel] == 0) continue;
+      if (info_.no_data.matches(place)) continue;
+      const double value = to_double(value_of_bits(info_.type, read_bits(info_.type, place))) * scale + offset;
+      if (std::isfinite(value)) visit(value);
+    }
+  }
 };
 
 }  // namespace

@@ -98,33 +98,49 @@ std::unique_ptr<BandStatistics> BandStatistics::create(const raster::BandInfo& i
   }
 }
 
-PercentileRanks::PercentileRanks(const raster::BandInfo& info, const BandStatisticsOptions& options)
-    : type_(info.type), percentiles_(options.percentiles), descending_(options.descending) {}
+PercentileSearch::PercentileSearch(const raster::BandInfo& info, const BandStatisticsOptions& options)
+    : type_(info.type), percentiles_(options.percentiles), descending_(options.descending) {
+  if (!empty()) counts_.assign(1, Counts(std::uint64_t{1} << std::min(bit_count(type_), 16U)));
+}
 
-double PercentileRanks::percent_of(const Percentile& percentile) const noexcept {
+double PercentileSearch::percent_of(const Percentile& percentile) const noexcept {
   return descending_ ? 100.0 - percentile.percent : percentile.percent;
 }
 
-std::vector<std::uint64_t> PercentileRanks::ranks(std::uint64_t valid) const {
+std::vector<std::uint64_t> PercentileSearch::prefixes() const {
+  return search_ ? search_->prefixes() : std::vector<std::uint64_t>{0};
+}
+
+std::vector<std::uint64_t> PercentileSearch::ranks() const {
   std::vector<std::uint64_t> ranks;
-  if (valid == 0) return ranks;
   for (const Percentile& percentile : percentiles_) {
-    const PercentilePlace place = place_of(percent_of(percentile), valid);
+    const PercentilePlace place = place_of(percent_of(percentile), valid_);
     ranks.push_back(place.lower);
     ranks.push_back(place.upper);
   }
   return ranks;
 }
 
-std::vector<std::pair<std::string, std::optional<double>>> PercentileRanks::values(
-    std::uint64_t valid, const std::optional<RankSearch>& search) const {
+bool PercentileSearch::begin(std::uint64_t valid) {
+  valid_ = valid;
+  if (empty() || valid == 0) return false;
+  search_.emplace(std::max(bit_count(type_), 16U), ranks());
+  return true;
+}
+
+void PercentileSearch::narrow() {
+  search_->narrow(counts_);
+  counts_.assign(search_->prefixes().size(), Counts(RankSearch::bins));
+}
+
+std::vector<std::pair<std::string, std::optional<double>>> PercentileSearch::values() const {
   std::vector<std::pair<std::string, std::optional<double>>> values;
   for (const Percentile& percentile : percentiles_) {
     values.emplace_back(percentile.text, std::nullopt);
-    if (valid == 0 || !search) continue;
-    const PercentilePlace place = place_of(percent_of(percentile), valid);
+    if (!search_) continue;
+    const PercentilePlace place = place_of(percent_of(percentile), valid_);
     const auto value_at = [&](std::uint64_t rank) {
-      return to_double(value_of_bits(type_, bits_of_key(type_, search->key_of(rank))));
+      return to_double(value_of_bits(type_, bits_of_key(type_, search_->key_of(rank))));
     };
     values.back().second = between(value_at(place.lower), value_at(place.upper), place.fraction);
   }

@@ -106,21 +106,39 @@ std::unique_ptr<BandStatistics> make_counted_band(const raster::BandInfo& info, 
 std::unique_ptr<BandStatistics> make_word_band(const raster::BandInfo& info, const BandStatisticsOptions& options);
 std::unique_ptr<BandStatistics> make_wide_band(const raster::BandInfo& info, const BandStatisticsOptions& options);
 
-/// What the three ways share: percentiles from ranks.
-class PercentileRanks {
+/// The percentiles of one band, found by counting order keys pass by pass.
+class PercentileSearch {
  public:
-  PercentileRanks(const raster::BandInfo& info, const BandStatisticsOptions& options);
-  /// The ranks that the percentiles of `valid` values need.
-  std::vector<std::uint64_t> ranks(std::uint64_t valid) const;
-  std::vector<std::pair<std::string, std::optional<double>>> values(std::uint64_t valid,
-                                                                    const std::optional<RankSearch>& search) const;
+  using Counts = std::vector<std::uint64_t>;
+
+  PercentileSearch(const raster::BandInfo& info, const BandStatisticsOptions& options);
+
+  /// No percentile is asked for.
   bool empty() const noexcept { return percentiles_.empty(); }
+  /// Whether keys are left to be told apart, once the search was begun.
+  bool needs_pass() const noexcept { return search_ && !search_->done(); }
+  /// Leading bits of the keys to count, and how many bits they have.
+  std::vector<std::uint64_t> prefixes() const;
+  unsigned known_bits() const noexcept { return search_ ? search_->known_bits() : 0; }
+  /// For each prefix its keys by their next 16 bits.
+  std::vector<Counts>& counts() noexcept { return counts_; }
+
+  /// Behind the first pass: says whether there is something to find.
+  bool begin(std::uint64_t valid);
+  /// Behind each pass, with its counts by order key.
+  void narrow();
+  std::vector<std::pair<std::string, std::optional<double>>> values() const;
 
  private:
   double percent_of(const Percentile& percentile) const noexcept;
+  std::vector<std::uint64_t> ranks() const;
+
   raster::SampleType type_;
   std::vector<Percentile> percentiles_;
   bool descending_;
+  std::uint64_t valid_ = 0;
+  std::optional<RankSearch> search_;
+  std::vector<Counts> counts_;
 };
 
 }  // namespace tessera::cli

@@ -1,11 +1,12 @@
 #include <cmath>
-#include <cstring>
+#include <numeric>
 
 #include <tessera/operand/sum_state.hpp>
 #include <tessera/ops/histogram.hpp>
 
 #include "statistics/band_statistics.hpp"
 #include "statistics/missing_pixels.hpp"
+#include "statistics/window_results.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -57,12 +58,7 @@ class CountedBand final : public BandStatistics {
     } else {
       missing_.add_masked(window);
     }
-    const std::byte* source = window.results.data() + counts_offset();
-    for (std::size_t key = 0; key < counts_.size(); ++key) {
-      std::uint32_t count = 0;
-      std::memcpy(&count, source + 4 * key, 4);
-      counts_[key] += count;
-    }
+    add_counts(window.results, counts_offset(), counts_);
   }
 
   void end_pass() override {
@@ -72,6 +68,9 @@ class CountedBand final : public BandStatistics {
       missing_.no_data = no_data;
       no_data = 0;
     }
+    if (!percentiles_.begin(std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}))) return;
+    percentiles_.counts().front() = counts_;
+    percentiles_.narrow();
   }
 
   BandFigures figures() const override {
@@ -88,7 +87,7 @@ class CountedBand final : public BandStatistics {
       sum.add(number * static_cast<std::int64_t>(counts_[key]));
       add_squares(squares, static_cast<std::uint64_t>(std::abs(number)), counts_[key]);
     }
-    figures.percentiles = percentiles_.values(figures.valid, search(figures.valid));
+    figures.percentiles = percentiles_.values();
     if (figures.valid == 0) return figures;
     figures.sum = sum.to_double();
     figures.mean = mean(sum, figures.valid);
@@ -101,16 +100,9 @@ class CountedBand final : public BandStatistics {
  private:
   std::uint64_t counts_offset() const noexcept { return has_quality_mask_ ? 32 : 0; }
 
-  std::optional<RankSearch> search(std::uint64_t valid) const {
-    if (percentiles_.empty() || valid == 0) return std::nullopt;
-    RankSearch search(16, percentiles_.ranks(valid));
-    search.narrow({&counts_, 1});
-    return search;
-  }
-
   const raster::BandInfo& info_;
   bool has_quality_mask_;
-  PercentileRanks percentiles_;
+  PercentileSearch percentiles_;
   std::vector<std::uint64_t> counts_;  ///< by order key
   MissingPixels missing_;
   bool passed_ = false;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <tessera/format.hpp>
 #include <tessera/raster/sample_type.hpp>
 
 // Samples of any type without loss, and their order.
@@ -26,6 +27,12 @@ std::uint64_t bits_of_key(raster::SampleType type, std::uint64_t key) noexcept;
 SampleValue value_of_bits(raster::SampleType type, std::uint64_t bits) noexcept;
 /// The raw bits of the sample at any alignment.
 std::uint64_t read_bits(raster::SampleType type, const std::byte* sample) noexcept;
+
+/// The format that kernels compute the stored values in.
+constexpr Format compute_format(raster::SampleType type) noexcept {
+  if (raster::is_floating_point(type)) return Format::float32;
+  return raster::is_signed(type) ? Format::sint32 : Format::uint32;
+}
 
 constexpr unsigned bit_count(raster::SampleType type) noexcept {
   return static_cast<unsigned>(8 * raster::size_of(type));

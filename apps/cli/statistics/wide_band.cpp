@@ -16,15 +16,15 @@ class WideBand final : public BandStatistics {
   WideBand(const raster::BandInfo& info, const BandStatisticsOptions& options)
       : info_(info), has_quality_mask_(options.has_quality_mask), percentiles_(info, options) {}
 
-  bool needs_pass() const override { return pass_ == 0 || (search_ && !search_->done()); }
+  bool needs_pass() const override { return pass_ == 0 || percentiles_.needs_pass(); }
   bool on_host() const override { return true; }
   std::uint64_t result_bytes() const override { return 0; }
   void add_operations(Graph& /*graph*/, const BandOperands& /*operands*/) const override {}
 
   void accept(const BandWindow& window) override {
     if (pass_ == 0) missing_.add_masked(window);
-    const std::vector<std::uint64_t> prefixes = search_ ? search_->prefixes() : std::vector<std::uint64_t>{0};
-    const unsigned shift = 48 - (search_ ? search_->known_bits() : 0);
+    const std::vector<std::uint64_t> prefixes = percentiles_.prefixes();
+    const unsigned shift = 48 - percentiles_.known_bits();
     for (std::uint64_t pixel = 0; pixel < window.pixels; ++pixel) {
       const std::byte* place = window.samples.data() + pixel * sizeof(Sample);
       if (!accepts(window, pixel, place)) continue;
@@ -32,22 +32,18 @@ class WideBand final : public BandStatistics {
       if (percentiles_.empty()) continue;
       const std::uint64_t key = order_key(info_.type, read_bits(info_.type, place)) >> shift;
       for (std::size_t index = 0; index < prefixes.size(); ++index)
-        if (key >> 16 == prefixes[index]) ++counts_[index][key & 0xffff];
+        if (key >> 16 == prefixes[index]) ++percentiles_.counts()[index][key & 0xffff];
     }
   }
 
   void end_pass() override {
-    if (pass_++ == 0) {
-      if (percentiles_.empty() || valid_ == 0) return;
-      search_.emplace(64U, percentiles_.ranks(valid_));
-    }
-    search_->narrow(counts_);
-    counts_.assign(search_->prefixes().size(), std::vector<std::uint64_t>(RankSearch::bins));
+    if (pass_++ == 0 && !percentiles_.begin(valid_)) return;
+    percentiles_.narrow();
   }
 
   BandFigures figures() const override {
     BandFigures figures{.valid = valid_, .missing = missing_};
-    figures.percentiles = percentiles_.values(valid_, search_);
+    figures.percentiles = percentiles_.values();
     if (valid_ == 0) return figures;
     figures.minimum = SampleValue(minimum_);
     figures.maximum = SampleValue(maximum_);
@@ -112,7 +108,7 @@ class WideBand final : public BandStatistics {
 
   const raster::BandInfo& info_;
   bool has_quality_mask_;
-  PercentileRanks percentiles_;
+  PercentileSearch percentiles_;
   unsigned pass_ = 0;
   std::uint64_t valid_ = 0;
   MissingPixels missing_;
@@ -122,8 +118,6 @@ class WideBand final : public BandStatistics {
   WideSumState sum_;
   WideSumState distances_;
   WideSquareSumState squares_;
-  std::optional<RankSearch> search_;
-  std::vector<std::vector<std::uint64_t>> counts_ = {std::vector<std::uint64_t>(RankSearch::bins)};
 };
 
 }  // namespace

@@ -1,12 +1,10 @@
-#include <algorithm>
-#include <cstring>
-
 #include <tessera/operand/sum_state.hpp>
 #include <tessera/ops/histogram.hpp>
 #include <tessera/raster/statistics.hpp>
 
 #include "statistics/band_statistics.hpp"
 #include "statistics/missing_pixels.hpp"
+#include "statistics/window_results.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -22,69 +20,60 @@ constexpr std::uint64_t missing_offset = squares_offset + SumState::byte_size;
 constexpr std::uint64_t first_pass_bytes = missing_offset + 32;
 constexpr std::uint64_t counts_bytes = 4 * std::uint64_t{RankSearch::bins};
 
-template <class T>
-T read_value(std::span<const std::byte> bytes, std::uint64_t offset) {
-  T value{};
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
-
 /// 32-bit integers and float32: sums on the device; percentiles by counting the halves of the raw bits.
 class WordBand final : public BandStatistics {
  public:
   WordBand(const raster::BandInfo& info, const BandStatisticsOptions& options)
       : info_(info), has_quality_mask_(options.has_quality_mask), percentiles_(info, options) {}
 
-  bool needs_pass() const override { return pass_ == 0 || (search_ && !search_->done()); }
+  bool needs_pass() const override { return pass_ == 0 || percentiles_.needs_pass(); }
   bool on_host() const override { return false; }
 
   std::uint64_t result_bytes() const override {
     if (pass_ == 0) return first_pass_bytes + (percentiles_.empty() ? 0 : counts_bytes);
-    return search_->prefixes().size() * counts_bytes;
+    return percentiles_.prefixes().size() * counts_bytes;
   }
 
   void add_operations(Graph& graph, const BandOperands& operands) const override {
     if (pass_ > 0) {
       std::uint64_t offset = 0;
-      for (const std::uint64_t prefix : search_->prefixes()) {
+      for (const std::uint64_t prefix : percentiles_.prefixes()) {
         // The raw bits behind a prefix of order keys are one range as well.
         const std::uint64_t low = bits_of_key(info_.type, prefix << 16) & ~std::uint64_t{0xffff};
-        add_counts(graph, operands, offset, low, low + 0xffff);
+        add_bit_counts(graph, operands, offset, low, low + 0xffff);
         offset += counts_bytes;
       }
       return;
     }
     add_sums(graph, operands);
     if (counts_missing()) add_missing_counts(graph, operands, missing_offset, has_quality_mask_);
-    if (!percentiles_.empty()) add_counts(graph, operands, first_pass_bytes, 0, 0xffffffff);
+    if (!percentiles_.empty()) add_bit_counts(graph, operands, first_pass_bytes, 0, 0xffffffff);
   }
 
   void accept(const BandWindow& window) override {
     if (pass_ > 0) {
-      for (std::size_t index = 0; index < counts_.size(); ++index)
-        merge_counts(window, index * counts_bytes, counts_[index]);
+      for (std::size_t index = 0; index < counts().size(); ++index)
+        add_counts(window.results, index * counts_bytes, counts()[index]);
       return;
     }
     merge_sums(window);
-    if (!percentiles_.empty()) merge_counts(window, first_pass_bytes, counts_.front());
+    if (!percentiles_.empty()) add_counts(window.results, first_pass_bytes, counts().front());
   }
 
   void end_pass() override {
     if (pass_++ == 0) {
       end_first_pass();
-      if (percentiles_.empty() || valid_ == 0) return;
-      search_.emplace(32U, percentiles_.ranks(valid_));
+      if (!percentiles_.begin(valid_)) return;
       order_high_halves();
     } else {
       order_low_halves();
     }
-    search_->narrow(counts_);
-    counts_.assign(search_->prefixes().size(), std::vector<std::uint64_t>(RankSearch::bins));
+    percentiles_.narrow();
   }
 
   BandFigures figures() const override {
     BandFigures figures{.valid = valid_, .missing = missing_};
-    figures.percentiles = percentiles_.values(valid_, search_);
+    figures.percentiles = percentiles_.values();
     if (valid_ == 0) return figures;
     figures.minimum = minimum_;
     figures.maximum = maximum_;
@@ -95,6 +84,7 @@ class WordBand final : public BandStatistics {
   }
 
  private:
+  std::vector<PercentileSearch::Counts>& counts() noexcept { return percentiles_.counts(); }
   bool is_float() const noexcept { return info_.type == SampleType::float32; }
 
   /// Elsewhere the one reason that is left accounts for all that the file's masks do not.
@@ -108,9 +98,6 @@ class WordBand final : public BandStatistics {
     const auto target = [&](Format format, std::uint64_t rows, std::uint64_t place) {
       return Target(operands.results.view(format, rows, {.byte_offset = operands.offset + place}));
     };
-    const Format compute = is_float()                      ? Format::float32
-                           : raster::is_signed(info_.type) ? Format::sint32
-                                                           : Format::uint32;
     raster::Band band = operands.band;
     band.scale = 1.0;
     band.offset = 0.0;
@@ -120,12 +107,12 @@ class WordBand final : public BandStatistics {
                                  .count = target(Format::uint64, 1, count_offset),
                                  .sum = target(Format::sum_state, 1, sum_offset),
                                  .sum_of_squares = target(Format::sum_state, 1, squares_offset),
-                                 .extent = target(compute, 2, extent_offset)});
+                                 .extent = target(compute_format(info_.type), 2, extent_offset)});
   }
 
   /// Counts raw bits from `low` to `high` in 65,536 bins.
-  void add_counts(Graph& graph, const BandOperands& operands, std::uint64_t offset, std::uint64_t low,
-                  std::uint64_t high) const {
+  void add_bit_counts(Graph& graph, const BandOperands& operands, std::uint64_t offset, std::uint64_t low,
+                      std::uint64_t high) const {
     Source source(std::get<VectorView>(operands.band.values).reinterpret(Format::uint32));
     if (operands.band.validity) source = source.with_validity(*operands.band.validity);
     if (info_.no_data.needs_comparison()) source = source.with_no_data({.bits = info_.no_data.bits()});
@@ -156,11 +143,6 @@ class WordBand final : public BandStatistics {
     if (!maximum_ || to_double(maximum) > to_double(*maximum_)) maximum_ = maximum;
   }
 
-  static void merge_counts(const BandWindow& window, std::uint64_t offset, std::vector<std::uint64_t>& counts) {
-    for (std::size_t bin = 0; bin < counts.size(); ++bin)
-      counts[bin] += read_value<std::uint32_t>(window.results, offset + 4 * bin);
-  }
-
   void end_first_pass() {
     if (counts_missing()) return;
     const std::uint64_t rest = pixels_ - valid_ - missing_.total();
@@ -169,7 +151,7 @@ class WordBand final : public BandStatistics {
 
   /// From bins of the raw high half to bins of the order key's, without NaN and infinities.
   void order_high_halves() {
-    std::vector<std::uint64_t>& raw = counts_.front();
+    std::vector<std::uint64_t>& raw = counts().front();
     if (is_float()) {
       for (std::uint64_t sign : {0x0000U, 0x8000U})
         for (std::uint64_t half = 0x7f80; half <= 0x7fff; ++half) raw[sign | half] = 0;
@@ -189,14 +171,14 @@ class WordBand final : public BandStatistics {
 
   /// From bins of the raw low half to bins of the order key's.
   void order_low_halves() {
-    const std::vector<std::uint64_t> prefixes = search_->prefixes();
+    const std::vector<std::uint64_t> prefixes = percentiles_.prefixes();
     for (std::size_t index = 0; index < prefixes.size(); ++index) {
       const std::uint64_t low = bits_of_key(info_.type, prefixes[index] << 16) & ~std::uint64_t{0xffff};
-      if (both_zeros_missing() && low == (other_zero() & ~std::uint64_t{0xffff})) counts_[index][0] -= other_zeros_;
+      if (both_zeros_missing() && low == (other_zero() & ~std::uint64_t{0xffff})) counts()[index][0] -= other_zeros_;
       std::vector<std::uint64_t> ordered(RankSearch::bins);
       for (std::uint64_t half = 0; half < ordered.size(); ++half)
-        ordered[order_key(info_.type, low | half) & 0xffff] = counts_[index][half];
-      counts_[index] = std::move(ordered);
+        ordered[order_key(info_.type, low | half) & 0xffff] = counts()[index][half];
+      counts()[index] = std::move(ordered);
     }
   }
 
@@ -207,7 +189,7 @@ class WordBand final : public BandStatistics {
 
   const raster::BandInfo& info_;
   bool has_quality_mask_;
-  PercentileRanks percentiles_;
+  PercentileSearch percentiles_;
   unsigned pass_ = 0;
   std::uint64_t pixels_ = 0;
   std::uint64_t valid_ = 0;
@@ -216,8 +198,6 @@ class WordBand final : public BandStatistics {
   std::optional<SampleValue> maximum_;
   SumState sum_;
   SumState squares_;
-  std::optional<RankSearch> search_;
-  std::vector<std::vector<std::uint64_t>> counts_ = {std::vector<std::uint64_t>(RankSearch::bins)};
   std::uint64_t other_zeros_ = 0;
 };
 
