@@ -17,6 +17,8 @@
 namespace tessera {
 namespace {
 
+using detail::DeviceOffer;
+
 DeviceType type_of(VkPhysicalDeviceType type) {
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -55,7 +57,21 @@ std::uint64_t largest_local_heap(const vk::raii::PhysicalDevice& physical_device
   return largest;
 }
 
-void describe_driver(const vk::raii::PhysicalDevice& physical_device, DeviceInfo& info) {
+/// Vendors count their units in extensions of their own.
+std::uint32_t compute_units_of(const vk::raii::PhysicalDevice& physical_device, const DeviceOffer& offer) {
+  const auto properties = [&]<class Vendor>(Vendor) {
+    return physical_device.getProperties2<vk::PhysicalDeviceProperties2, Vendor>().template get<Vendor>();
+  };
+  if (offer.has_extension(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME))
+    return properties(vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV()).shaderSMCount;
+  if (offer.has_extension(VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME))
+    return properties(vk::PhysicalDeviceShaderCoreProperties2AMD()).activeComputeUnitCount;
+  if (offer.has_extension(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME))
+    return properties(vk::PhysicalDeviceShaderCoreBuiltinsPropertiesARM()).shaderCoreCount;
+  return 0;
+}
+
+void describe_driver(const vk::raii::PhysicalDevice& physical_device, const DeviceOffer& offer, DeviceInfo& info) {
   const auto chain =
       physical_device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceVulkan11Properties,
                                      vk::PhysicalDeviceVulkan12Properties, vk::PhysicalDeviceVulkan13Properties>();
@@ -64,6 +80,7 @@ void describe_driver(const vk::raii::PhysicalDevice& physical_device, DeviceInfo
   info.driver_name = properties12.driverName.data();
   info.driver_version = properties12.driverInfo.data();
   info.subgroup_size = properties11.subgroupSize;
+  info.compute_units = compute_units_of(physical_device, offer);
   std::copy(properties11.deviceUUID.begin(), properties11.deviceUUID.end(), info.uuid.begin());
   info.largest_allocation_bytes = std::min<std::uint64_t>(
       properties11.maxMemoryAllocationSize, chain.get<vk::PhysicalDeviceVulkan13Properties>().maxBufferSize);
@@ -98,7 +115,7 @@ DeviceInfo describe(const vk::raii::PhysicalDevice& physical_device, const Devic
   info.driver_version = version_text(offer.properties.driverVersion);
   info.memory_bytes = info.type == DeviceType::cpu ? available_host_memory() : largest_local_heap(physical_device);
   info.missing_features = missing_features(offer);
-  if (offer.properties.apiVersion >= VK_API_VERSION_1_3) describe_driver(physical_device, info);
+  if (offer.properties.apiVersion >= VK_API_VERSION_1_3) describe_driver(physical_device, offer, info);
   return info;
 }
 

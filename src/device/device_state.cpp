@@ -190,7 +190,7 @@ Fence DeviceState::submit(EncoderState& encoder, const SubmitOptions& options) {
   check_semaphores(*this, options.signal, "signal");
   check_signals(options.signal);
 
-  const VkCommandBuffer commands = encoder.empty() ? VK_NULL_HANDLE : encoder.commands();
+  const VkCommandBuffer commands = encoder.recorded();
   Retained retained = encoder.finish();
   std::vector<VkSemaphoreSubmitInfo> wait;
   std::vector<VkSemaphoreSubmitInfo> signal;

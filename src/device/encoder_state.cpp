@@ -40,6 +40,12 @@ void AddressHazards::clear() noexcept {
   writes_.clear();
 }
 
+void record_closing_barrier(const DeviceFunctions& functions, VkCommandBuffer commands) {
+  record_barrier(functions, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, VK_ACCESS_2_MEMORY_WRITE_BIT,
+                 VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,
+                 VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT);
+}
+
 EncoderState::EncoderState(std::shared_ptr<DeviceState> device, std::string_view label)
     : device_(std::move(device)), label_(label) {}
 
@@ -65,7 +71,17 @@ VkCommandBuffer EncoderState::commands() {
     start_label(functions, commands_, label_);
     ++open_labels_;
   }
+  if (prepared_) {
+    const auto parts = prepared_->parts();
+    functions.vkCmdExecuteCommands(commands_, static_cast<std::uint32_t>(parts.size()), parts.data());
+    prepared_.reset();
+  }
   return commands_;
+}
+
+void EncoderState::adopt(std::shared_ptr<const PreparedCommands> prepared) {
+  prepared_ = std::move(prepared);
+  mark_external_work();
 }
 
 void EncoderState::require_open(std::string_view operation) const {
@@ -122,13 +138,12 @@ void EncoderState::end_label() {
 std::vector<std::shared_ptr<const void>> EncoderState::finish() {
   if (commands_ != VK_NULL_HANDLE) {
     while (open_labels_ > 0) end_label();
-    barrier(VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, VK_ACCESS_2_MEMORY_WRITE_BIT,
-            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,
-            VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT);
+    record_closing_barrier(device_->functions(), commands_);
     if (!foreign_) device_->check(device_->functions().vkEndCommandBuffer(commands_), "encoder");
   }
   closed_ = true;
   if (primary_) retained_.push_back(std::move(primary_));
+  if (prepared_) retained_.push_back(std::move(prepared_));
   return std::move(retained_);
 }
 

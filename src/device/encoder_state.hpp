@@ -15,6 +15,7 @@
 
 #include "device/buffer_state.hpp"
 #include "device/device_state.hpp"
+#include "device/prepared_commands.hpp"
 
 namespace tessera::detail {
 
@@ -39,6 +40,9 @@ class AddressHazards {
   std::vector<Range> writes_;
 };
 
+/// What every submission ends with: all writes become visible to the host and to later submissions.
+void record_closing_barrier(const DeviceFunctions& functions, VkCommandBuffer commands);
+
 /// The recording behind an `Encoder`. Not thread-safe.
 ///
 /// Order. Every submission ends with a full barrier (all commands and the host), so what an earlier submission wrote is
@@ -59,8 +63,12 @@ struct TESSERA_EXPORT EncoderState {
   /// The primary command buffer (begun when first asked for).
   VkCommandBuffer commands();
   bool foreign() const noexcept { return foreign_; }
-  /// Nothing was recorded so far.
-  bool empty() const noexcept { return commands_ == VK_NULL_HANDLE; }
+  /// Whether `adopt` may be called: nothing was recorded so far, and nothing stands around what will be.
+  bool takes_prepared() const noexcept { return commands_ == VK_NULL_HANDLE && !prepared_ && label_.empty(); }
+  /// Submits these commands as they are; if others follow, they are recorded again in front of those.
+  void adopt(std::shared_ptr<const PreparedCommands> prepared);
+  /// What is to be submitted; null when nothing was recorded.
+  VkCommandBuffer recorded() const noexcept { return prepared_ ? prepared_->whole() : commands_; }
   /// Throws `execution_order` once submitted or finished, `device_lost`.
   void require_open(std::string_view operation) const;
 
@@ -97,6 +105,7 @@ struct TESSERA_EXPORT EncoderState {
   std::shared_ptr<DeviceState> device_;
   std::shared_ptr<PrimaryCommands> primary_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  std::shared_ptr<const PreparedCommands> prepared_;
   std::vector<std::shared_ptr<const void>> retained_;
   AddressHazards hazards_;
   std::string label_;

@@ -7,7 +7,8 @@
 //   uint place = locate(i);                    // which span holds the row (nothing to do but in row mode)
 //   uint bits = load_row(column, i, place);    // widened to 32 bits
 //
-// With ROWS_OF_WORDS every column is of a 4-byte format and narrower ones cost no code.
+// With ROWS_OF_WORDS every column is of a 4-byte format and narrower ones cost no code. With ROWS_OF_ANY_TILE a tile has as many rows as the
+// record says, and one of which rows are missing at its end stays wide: the kernel knows which of its quads are whole.
 //
 // Specialisation constants: 0 workgroup size, 1 rows per thread, 2 row mode, 3 wide access, 4 ... one per column.
 // In span mode a tile lies inside one span, which a table names; where all rows are one span, nothing is looked up. In row mode (short
@@ -33,7 +34,11 @@ layout(constant_id = 11) const uint column_flags_7 = 0u;
 // kernel walks its lanes for every scalar of an access, so that the widest scalar is the cheapest way to memory.
 const uint access_by_longs = 2u;
 
+#ifdef ROWS_OF_ANY_TILE
+#define tile_capacity record.rows.tile_rows
+#else
 const uint tile_capacity = gl_WorkGroupSize.x * rows_per_thread;
+#endif
 
 // tessera::Format
 const uint format_uint32 = 0u, format_sint32 = 1u, format_float32 = 2u, format_uint8 = 5u, format_sint8 = 6u,
@@ -80,7 +85,7 @@ shared uint64_t span_base[COLUMNS][shared_spans];
 
 uint64_t tile_first_row;          // logical
 uint tile_rows;                   // rows of this tile that exist
-bool tile_wide;                   // a full tile whose columns allow 16-byte access
+bool tile_wide;                   // the columns allow 16-byte access, and the tile is full
 uint tile_spans;                  // row mode: spans it touches
 uint tile_first_span;
 bool tile_spans_shared;           // row mode: they lie in shared memory, not only in the tables
@@ -226,7 +231,9 @@ void clamp_tile() {
     uint64_t left = rows > tile_first_row ? rows - tile_first_row : uint64_t(0);
     tile_rows = uint(min(uint64_t(tile_rows), left));
   }
+#ifndef ROWS_OF_ANY_TILE
   tile_wide = tile_wide && tile_rows == tile_capacity;
+#endif
 }
 
 void open_columns() {

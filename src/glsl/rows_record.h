@@ -55,6 +55,8 @@ struct RowsRecord {
   uint64_t rows;
   uint spans;
   uint tiles;
+  uint tile_rows;
+  uint reserved;
 };
 
 // Arguments of the kernel that latches row counts.
@@ -77,7 +79,7 @@ struct LatchRecord {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(ColumnRecord) == 48 && sizeof(LatchedRows) == 16 && sizeof(RowsRecord) == 56);
+static_assert(sizeof(ColumnRecord) == 48 && sizeof(LatchedRows) == 16 && sizeof(RowsRecord) == 64);
 static_assert(sizeof(LatchRecord) == 168);
 }  // namespace tessera::detail
 #endif

@@ -217,10 +217,8 @@ void fill_arena(CompiledGraph::State& graph) {
     write_record(graph, dispatch.arguments, dispatch.name, bytes + program.record_offsets[index]);
   }
   graph.default_block.assign(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(program.block_words));
-  // The binding block is written inside every encoding; the rest never changes.
-  const std::uint64_t begin = program.block_words * 8;
-  if (program.arena_bytes > begin) {
-    graph.device().write(graph.arena, begin, std::span<const std::byte>(bytes + begin, program.arena_bytes - begin));
+  if (program.arena_bytes > 0) {
+    graph.device().write(graph.arena, 0, std::span<const std::byte>(bytes, program.arena_bytes));
   }
 }
 

@@ -150,7 +150,8 @@ struct CompiledGraph::State {
   std::vector<std::shared_ptr<const detail::TableVersion>> external;  ///< default versions, per external table
   std::shared_ptr<detail::TableVersionPool> pool;
   std::vector<detail::Segment> segments;
-  std::vector<Image> images;  ///< physical images of transients
+  std::shared_ptr<const detail::PreparedCommands> prepared;  ///< all of `segments`, made when first asked for
+  std::vector<Image> images;                                 ///< physical images of transients
   std::shared_ptr<detail::ImageDescriptors> descriptors;
   std::vector<VkDescriptorSet> image_sets;  ///< per dispatch, of the default bindings; empty without kernels on images
   bool defaults_complete = false;           ///< every import has a default binding

@@ -43,9 +43,14 @@ class EncodingRun {
   void rebind_table(std::uint32_t table, std::shared_ptr<const TableVersion>* known);
   void retain_bindings();
   void record();
+  bool rebound() const { return block_ != &graph_.default_block; }
   void record_binding_block();
+  void update_binding_block(const std::vector<std::uint64_t>& block);
+  void restore_binding_block();
   void record_access_tables();
   void record_segments();
+  bool submits_prepared() const;
+  void count_segments();
   void record_inline();
   void record_commands(NodeRecorder& recorder, std::uint32_t first, std::uint32_t last);
   void record_node(NodeRecorder& recorder, std::uint32_t node);
@@ -193,6 +198,13 @@ bool EncodingRun::names_rebound_memory(const Segment& segment) const {
 }
 
 void EncodingRun::record() {
+  if (submits_prepared()) {
+    retain_bindings();
+    if (!graph_.prepared) graph_.prepared = prepare_segments(graph_);
+    encoder_.adopt(graph_.prepared);
+    count_segments();
+    return;
+  }
   commands_ = encoder_.commands();
   retain_bindings();
   encoder_.begin_external_work();
@@ -204,29 +216,45 @@ void EncodingRun::record() {
   } else {
     record_inline();
   }
+  restore_binding_block();
 }
 
+/// The arena holds the addresses of the default bindings, so an encoding without others has nothing to write.
 /// Everything earlier is ordered before this: by the encoder's barrier, or by the one that ends every submission.
 void EncodingRun::record_binding_block() {
-  const DeviceFunctions& functions = encoder_.device()->functions();
   for (const TableCopy& copy : copies_) {
     const BufferState& source = *copy.staging.state();
     const BufferState& target = *copy.version->buffer.state();
     const VkBufferCopy region{.srcOffset = source.offset, .dstOffset = target.offset, .size = target.size};
-    functions.vkCmdCopyBuffer(commands_, source.buffer, target.buffer, 1, &region);
+    encoder_.device()->functions().vkCmdCopyBuffer(commands_, source.buffer, target.buffer, 1, &region);
   }
-  const BufferState& arena = *graph_.arena.state();
-  const std::uint64_t bytes = block_->size() * 8;
-  for (std::uint64_t offset = 0; offset < bytes; offset += largest_update_bytes) {
-    functions.vkCmdUpdateBuffer(commands_, arena.buffer, arena.offset + offset,
-                                std::min(largest_update_bytes, bytes - offset),
-                                reinterpret_cast<const std::byte*>(block_->data()) + offset);
-  }
+  state_->updates_bindings = rebound() && !block_->empty();
+  if (state_->updates_bindings) update_binding_block(*block_);
   if (access_is_checked) record_access_tables();
-  if (bytes > 0 || access_is_checked) {
+  if (state_->updates_bindings || access_is_checked) {
     encoder_.barrier(VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT,
                      VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_READ_BIT);
   }
+}
+
+void EncodingRun::update_binding_block(const std::vector<std::uint64_t>& block) {
+  const BufferState& arena = *graph_.arena.state();
+  const std::uint64_t bytes = block.size() * 8;
+  for (std::uint64_t offset = 0; offset < bytes; offset += largest_update_bytes) {
+    encoder_.device()->functions().vkCmdUpdateBuffer(commands_, arena.buffer, arena.offset + offset,
+                                                     std::min(largest_update_bytes, bytes - offset),
+                                                     reinterpret_cast<const std::byte*>(block.data()) + offset);
+  }
+}
+
+/// Encodings may be submitted in another order than they were made in: each leaves the default addresses behind.
+void EncodingRun::restore_binding_block() {
+  state_->restores_bindings = state_->updates_bindings && graph_.defaults_complete;
+  if (!state_->restores_bindings) return;
+  encoder_.barrier(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                   VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                   VK_ACCESS_2_TRANSFER_WRITE_BIT);
+  update_binding_block(graph_.default_block);
 }
 
 void EncodingRun::record_access_tables() {
@@ -275,6 +303,23 @@ void EncodingRun::record_segments() {
     }
   }
   flush();
+}
+
+/// Whether the encoding is what any other is, and alone in its encoder so far.
+bool EncodingRun::submits_prepared() const {
+  const bool whole = request_.first_command == 0 && request_.last_command == program_.schedule.commands.size();
+  return whole && !rebound() && !state_->timestamps && !access_is_checked && encoder_.takes_prepared() &&
+         program_.parts.images.empty() && !graph_.segments.empty() &&
+         std::all_of(graph_.segments.begin(), graph_.segments.end(), [](const Segment& segment) {
+           return segment.commands != nullptr && segment.host_scope == no_index && segment.callback == no_index;
+         });
+}
+
+void EncodingRun::count_segments() {
+  for (const Segment& segment : graph_.segments) {
+    state_->executed += segment.nodes;
+    state_->barriers += segment.barriers;
+  }
 }
 
 /// Commands without callbacks.

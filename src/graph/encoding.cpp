@@ -53,17 +53,19 @@ std::vector<RecordedCommand> recorded_commands(const Encoding::State& encoding) 
   const Program& program = *encoding.program;
   std::vector<RecordedCommand> commands;
   commands.push_back({.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = full_barrier});
-  if (program.block_words > 0) {
-    commands.push_back({.kind = RecordedCommand::Kind::binding_update, .node = 0, .barrier = {}});
-    const std::uint32_t transfer = bit_of(Stage::transfer);
-    const std::uint32_t compute = bit_of(Stage::compute);
-    commands.push_back({.kind = RecordedCommand::Kind::barrier,
-                        .node = 0,
-                        .barrier = {.source_stages = transfer,
-                                    .source_writes = transfer,
-                                    .destination_stages = compute,
-                                    .destination_reads = compute,
-                                    .destination_writes = 0}});
+  constexpr std::uint32_t transfer = bit_of(Stage::transfer);
+  constexpr std::uint32_t compute = bit_of(Stage::compute);
+  const RecordedCommand update{.kind = RecordedCommand::Kind::binding_update, .node = 0, .barrier = {}};
+  const auto add_barrier = [&](const ScheduleBarrier& barrier) {
+    commands.push_back({.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = barrier});
+  };
+  if (encoding.updates_bindings) {
+    commands.push_back(update);
+    add_barrier({.source_stages = transfer,
+                 .source_writes = transfer,
+                 .destination_stages = compute,
+                 .destination_reads = compute,
+                 .destination_writes = 0});
   }
   const auto add_image_barriers = [&](std::vector<ImageBarrier> images) {
     if (images.empty()) return;
@@ -88,6 +90,14 @@ std::vector<RecordedCommand> recorded_commands(const Encoding::State& encoding) 
     if (custom) commands.push_back({.kind = RecordedCommand::Kind::barrier, .node = 0, .barrier = full_barrier});
   }
   add_image_barriers(images_paused_at(program, encoding.last_command));
+  if (encoding.restores_bindings) {
+    add_barrier({.source_stages = compute | transfer,
+                 .source_writes = transfer,
+                 .destination_stages = transfer,
+                 .destination_reads = 0,
+                 .destination_writes = transfer});
+    commands.push_back(update);
+  }
   return commands;
 }
 

@@ -18,6 +18,8 @@ struct Encoding::State {
   std::vector<std::uint8_t> host_conditions;  ///< per host scope: whether its body was recorded
   std::uint32_t first_command = 0;            ///< of the schedule
   std::uint32_t last_command = 0;             ///< behind the last
+  bool updates_bindings = false;              ///< wrote the addresses of other bindings than the defaults
+  bool restores_bindings = false;             ///< and put those of the defaults back
 };
 
 }  // namespace tessera
@@ -45,7 +47,7 @@ struct NodeSpan {
 };
 std::vector<NodeSpan> node_spans(const Encoding::State& encoding);
 
-/// The commands of an encoding, the opening barrier and the update of the binding block included. For tests.
+/// The commands of an encoding, the opening barrier and the updates of the binding block included. For tests.
 std::vector<RecordedCommand> recorded_commands(const Encoding::State& encoding);
 
 }  // namespace tessera::detail

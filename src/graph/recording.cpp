@@ -160,4 +160,10 @@ void record_segments(CompiledGraph::State& graph) {
   }
 }
 
+std::shared_ptr<const PreparedCommands> prepare_segments(const CompiledGraph::State& graph) {
+  std::vector<VkCommandBuffer> parts;
+  for (const Segment& segment : graph.segments) parts.push_back(segment.commands->handle());
+  return std::make_shared<const PreparedCommands>(graph.program->device.state(), std::move(parts));
+}
+
 }  // namespace tessera::detail

@@ -47,5 +47,7 @@ class NodeRecorder {
 std::vector<Segment> cut_segments(const Program& program);
 /// Records the segments of a graph, nodes with callbacks apart, into secondary command buffers.
 void record_segments(CompiledGraph::State& graph);
+/// All segments as one; each has commands.
+std::shared_ptr<const PreparedCommands> prepare_segments(const CompiledGraph::State& graph);
 
 }  // namespace tessera::detail

@@ -55,15 +55,12 @@ bool is_not_a_number(const RawNoData& no_data, Format format) noexcept {
 
 RowTuning default_row_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
-    return {.workgroup_size = 32,
-            .rows_per_thread = 64,
-            .rows_per_thread_in_long_spans = 1024,
+    return {.tile = {.workgroup_size = 32, .rows_per_thread = 64},
+            .long_tile = TileShape{.workgroup_size = 32, .rows_per_thread = 1024},
             .wide_access = WideAccess::longs};
-  return {.workgroup_size = 128,
-          .rows_per_thread = 32,
-          .rows_per_thread_in_long_spans = 64,
-          .wide_access = WideAccess::vectors,
-          .across_uneven_spans = true};
+  return {.tile = {.workgroup_size = 256, .rows_per_thread = 16},
+          .long_tile = TileShape{.workgroup_size = 512, .rows_per_thread = 16},
+          .tile_across_spans = TileShape{.workgroup_size = 256, .rows_per_thread = 32}};
 }
 
 ColumnList& ColumnList::input(const Input* input, ValueDomain domain) {
@@ -113,6 +110,7 @@ RowDomain::RowDomain(const OperationContext& context, const ColumnList& columns,
       limits_(context.sink().device().limits()),
       columns_(columns.columns()),
       tuning_(tuning),
+      tile_(tuning.tile),
       passes_(std::move(passes)),
       rows_(context.rows()) {
   build_spans(context);
@@ -146,7 +144,7 @@ void RowDomain::build_spans(const OperationContext& context) {
     if (spans_ == 1 && columns_[column].view) columns_[column].flags |= column_one_span;
   }
 
-  const std::uint64_t tile_rows = tuning_.tile_rows();
+  const std::uint64_t tile_rows = tile_.tile_rows();
   std::vector<std::uint32_t> first_tile;
   std::vector<std::uint32_t> tile_span;
   std::uint64_t tiles = row_mode_ ? (rows_ + tile_rows - 1) / tile_rows : 0;
@@ -179,20 +177,26 @@ void RowDomain::build_spans(const OperationContext& context) {
 
 void RowDomain::choose_tiles(const SpanTable& table, bool uniform) {
   const std::uint64_t mean_span = rows_ / spans_;
-  RowTuning long_tuning = tuning_;
-  long_tuning.rows_per_thread = tuning_.rows_per_thread_in_long_spans;
-  const auto use_long_tiles = [&](bool worth_it) {
-    if (long_tuning.rows_per_thread != 0 && worth_it) tuning_ = long_tuning;
-  };
   // Spans that begin at any row leave no wide access to lose, and a tile across them is never half empty.
   bool uneven = false;
   for (std::uint32_t span = 0; span < spans_ && !uneven; ++span) uneven = table.first_row[span] % 4 != 0;
-  const bool short_spans = mean_span < tuning_.tile_rows() / 2;
-  row_mode_ = uniform && spans_ > 1 && (short_spans || (uneven && tuning_.across_uneven_spans));
-  if (row_mode_)
-    use_long_tiles(mean_span >= 256 && long_tuning.tile_rows() <= longest_tile_across_spans);
-  else
-    use_long_tiles(mean_span / 4 >= long_tuning.tile_rows());
+  const bool short_spans = mean_span < tile_.tile_rows() / 2;
+  row_mode_ = uniform && spans_ > 1 && (short_spans || (uneven && tuning_.tile_across_spans));
+  if (row_mode_) {
+    if (mean_span >= 256) tile_ = tuning_.tile_across_spans.value_or(tile_);
+  } else if (spans_ == 1 && tuning_.shares != 0) {
+    tile_ = share();
+  } else if (tuning_.long_tile && mean_span / 4 >= tuning_.long_tile->tile_rows()) {
+    tile_ = *tuning_.long_tile;
+  }
+  tile_.workgroup_size = std::min(tile_.workgroup_size, limits_.largest_workgroup_size);
+}
+
+TileShape RowDomain::share() const {
+  const std::uint64_t turn = tuning_.tile.tile_rows();
+  const std::uint64_t turns = (rows_ - 1) / (turn * tuning_.shares) + 1;
+  return {.workgroup_size = tuning_.tile.workgroup_size,
+          .rows_per_thread = static_cast<std::uint32_t>(turns * tuning_.tile.rows_per_thread)};
 }
 
 std::uint32_t RowDomain::groups(std::size_t pass) const {
@@ -207,7 +211,7 @@ void RowDomain::add_latch(const OperationContext& context, const std::vector<Dat
   record.rows = rows_;
   record.spans = spans_;
   record.count_words = static_cast<std::uint32_t>(counts.size());
-  record.tile_rows = tuning_.tile_rows();
+  record.tile_rows = tile_.tile_rows();
   record.row_mode = row_mode_ ? 1 : 0;
   record.dispatches = static_cast<std::uint32_t>(passes_.size());
   record.largest_group_count = limits_.largest_workgroup_count;
@@ -245,6 +249,7 @@ void RowDomain::fill(RowsRecord& rows, ColumnRecord* columns) const {
   rows.rows = rows_;
   rows.spans = spans_;
   rows.tiles = tiles_;
+  rows.tile_rows = tile_.tile_rows();
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     columns[i] = {};
     if (!columns_[i].view) continue;
@@ -284,7 +289,8 @@ Dispatch RowDomain::dispatch(std::string_view name, std::string module, std::siz
   Dispatch dispatch;
   dispatch.name = name;
   dispatch.module = std::move(module);
-  dispatch.constants = {tuning_.workgroup_size, tuning_.rows_per_thread, row_mode_ ? 1U : 0U,
+  const TileShape& compiled = tuning_.shares != 0 ? tuning_.tile : tile_;
+  dispatch.constants = {tile_.workgroup_size, compiled.rows_per_thread, row_mode_ ? 1U : 0U,
                         static_cast<std::uint32_t>(tuning_.wide_access)};
   for (std::size_t i = 0; i < largest_column_count; ++i)
     dispatch.constants.push_back(i < columns_.size() ? columns_[i].flags : 0U);
@@ -304,7 +310,7 @@ Dispatch RowDomain::dispatch(std::string_view name, std::string module, std::siz
     if (column.access != Access::write) dispatch.workload.read_bytes += bytes;
     if (column.access != Access::read) dispatch.workload.write_bytes += bytes;
   }
-  dispatch.workload.invocations = std::uint64_t{groups(pass)} * tuning_.workgroup_size;
+  dispatch.workload.invocations = std::uint64_t{groups(pass)} * tile_.workgroup_size;
   dispatch.note = std::to_string(spans_) + (spans_ == 1 ? " span" : " spans") + (row_mode_ ? ", row mode" : "");
   return dispatch;
 }

@@ -36,17 +36,26 @@ TESSERA_EXPORT SpanTable make_spans(std::uint64_t rows, const std::vector<SpanVi
 /// CPU's kernel takes each in one step. The values are those of `wide_access` in glsl/rows.glsl.
 enum class WideAccess : std::uint32_t { none, vectors, longs };
 
-/// How an operation's kernels cut rows; numbers per kind of device.
-struct RowTuning {
+/// A workgroup's rows at a time.
+struct TileShape {
   std::uint32_t workgroup_size = 256;
   std::uint32_t rows_per_thread = 16;
-  std::uint32_t rows_per_thread_in_long_spans = 0;  ///< where spans hold many such tiles; 0: no difference
-  WideAccess wide_access = WideAccess::vectors;
-  /// Tiles across spans wherever spans begin at any row, not only where spans are short.
-  bool across_uneven_spans = false;
   std::uint32_t tile_rows() const noexcept { return workgroup_size * rows_per_thread; }
 };
-/// GPUs: 128 threads of 32 rows, 64 in long spans, with 16-byte access. CPU-type devices: fewer invocations with more
+
+/// How an operation's kernels cut rows; numbers per kind of device.
+struct RowTuning {
+  TileShape tile{};
+  std::optional<TileShape> long_tile{};  ///< where spans hold many of them
+  /// Where spans begin at any row and are not the shortest: tiles across them. Without it tiles go across spans only
+  /// where spans are short.
+  std::optional<TileShape> tile_across_spans{};
+  /// Where all rows are one span: so many tiles of equal length, if longer than `tile`. The kernels read the length
+  /// from the record.
+  std::uint32_t shares = 0;
+  WideAccess wide_access = WideAccess::vectors;
+};
+/// GPUs: more rows a workgroup where spans are long, with 16-byte access. CPU-type devices: fewer invocations with more
 /// rows each, by 64-bit integers.
 TESSERA_EXPORT RowTuning default_row_tuning(const Device& device) noexcept;
 
@@ -94,7 +103,6 @@ class TESSERA_EXPORT RowDomain {
   /// Needs at least one row. Adds the latch when a view carries a count word.
   RowDomain(const OperationContext& context, const ColumnList& columns, RowTuning tuning, std::vector<RowPass> passes);
 
-  const RowTuning& tuning() const noexcept { return tuning_; }
   std::uint64_t rows() const noexcept { return rows_; }
   std::uint32_t tiles() const noexcept { return tiles_; }
   std::uint32_t spans() const noexcept { return spans_; }
@@ -124,6 +132,8 @@ class TESSERA_EXPORT RowDomain {
   void build_spans(const OperationContext& context);
   /// Across spans or inside them, and how long.
   void choose_tiles(const SpanTable& table, bool uniform);
+  /// A share of one span, in whole turns of the basic tile.
+  TileShape share() const;
   void add_latch(const OperationContext& context, const std::vector<DataView>& counts);
   void fill(RowsRecord& rows, ColumnRecord* columns) const;
   void relocate(ArgumentRecord& record, std::size_t rows_offset, std::size_t columns_offset) const;
@@ -132,6 +142,7 @@ class TESSERA_EXPORT RowDomain {
   DeviceLimits limits_;
   std::vector<Column> columns_;
   RowTuning tuning_;
+  TileShape tile_;
   std::vector<RowPass> passes_;
   std::uint64_t rows_ = 0;
   std::uint32_t tiles_ = 0;

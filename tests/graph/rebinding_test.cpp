@@ -40,6 +40,31 @@ TEST_F(GraphRebinding, ReplacesMemoryForOneEncoding) {
   EXPECT_EQ(read_word(result), 2U);
 }
 
+TEST_F(GraphRebinding, HoldsForItsEncodingInAnyOrderOfSubmission) {
+  const Buffer usual = words({1});
+  const Buffer other = words({10});
+  const Buffer result = words({0});
+  Graph graph(device());
+  const ImportedBuffer source = graph.import(usual);
+  const ImportedBuffer target = graph.import(result);
+  graph.add(add_word(word(source), 1));
+  graph.add(CopyNode{.source = source, .target = target, .bytes = 4});
+  CompiledGraph compiled = graph.compile();
+  for (const bool rebound_first : {false, true}) {
+    Encoder by_default = device().encoder();
+    Encoder rebound = device().encoder();
+    compiled.encode(by_default);
+    compiled.encode(rebound, {rebind(source, other)});
+    compiled.encode(rebound);  // and within one submission
+    compiled.encode(rebound, {rebind(source, other)});
+    device().submit(std::move(rebound_first ? rebound : by_default)).wait();
+    device().submit(std::move(rebound_first ? by_default : rebound)).wait();
+    EXPECT_EQ(read_word(result), rebound_first ? 5U : 12U);
+  }
+  EXPECT_EQ(read_word(usual), 5U);
+  EXPECT_EQ(read_word(other), 14U);
+}
+
 TEST_F(GraphRebinding, VectorsKeepShapeAndTakeOtherPlaces) {
   const Vector usual = tessera::upload<std::uint32_t>(device(), counted(3), counted(0), counted(2, 50));
   const Buffer block = words(counted(20, 100));

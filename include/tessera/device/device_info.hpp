@@ -27,6 +27,7 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;  ///< largest device-local heap; available host memory on a CPU-type device
   std::uint64_t largest_allocation_bytes = 0;  ///< largest single buffer
   std::uint32_t subgroup_size = 0;
+  std::uint32_t compute_units = 0;  ///< multiprocessors, compute units or shader cores; 0 where the driver doesn't say
   std::vector<std::string> missing_features;  ///< required features that the device lacks; empty when usable
 };
 

@@ -11,6 +11,7 @@
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Record { AggregateRecord at; };
 #define record Record(push.arguments).at
 #define COLUMNS 3
+#define ROWS_OF_ANY_TILE
 #include "rows.glsl"
 #include "sum_state.h"
 #define UNROLL_ROWS UNROLL
@@ -186,10 +187,36 @@ void add_turn(uint turn, uvec4 bits[4]) {
 }
 #endif
 
+// Exact float sums have no registers to spare, and enough to do while they wait.
+bool prefetches() {
+#ifdef VARIANT_float32
+  return !wants(aggregate_sum) || wants(aggregate_fast);
+#else
+  return true;
+#endif
+}
+
+// Turns of quads, each loaded while the one before is added. How many there were.
+uint add_prefetched_turns() {
+  if (!quads(0u)) return 0u;
+  uint turns = tile_rows / (turn_rows * gl_WorkGroupSize.x);
+  uvec4 raw[4];
+  load_raw_quads(0u, raw);
+  for (uint turn = 0u; turn < turns; ++turn) {
+    uvec4 next[4], bits[4];
+    load_raw_quads(min(turn + 1u, turns - 1u), next);
+    count_quads(turn, raw, bits);
+    if (wants(aggregate_sum)) add_turn(turn, bits);
+    raw = next;
+  }
+  return turns;
+}
+
 // Every invocation takes every turn: subgroup operations need all of them.
 void add_tile() {
   if (!selects() && !wants(aggregate_only_finite) && gl_LocalInvocationID.x == 0u) row_total += tile_rows;
-  for (uint turn = 0u; turn < tile_turns(); ++turn) {
+  uint first = prefetches() ? add_prefetched_turns() : 0u;
+  for (uint turn = first; turn < tile_turns(); ++turn) {
     uvec4 bits[4];
     load_turn(turn, bits);
     if (wants(aggregate_sum)) add_turn(turn, bits);

@@ -8,13 +8,26 @@ namespace {
 
 bool runs_in_lanes(const Device& device) { return device.info().type == DeviceType::cpu; }
 
-// Enough persistent workgroups to fill a large GPU in one wave, few enough to merge quickly; one invocation takes at
-// most 32,768 turns and one workgroup at most 2^22 rows, so that its digits can't overflow. In lanes a turn may take
-// ten rounds, and an invocation takes at most 2,048 turns of 16 rows.
-std::uint32_t persistent_groups(const OperationContext& context, const RowTuning& tuning) {
-  const bool lanes = runs_in_lanes(context.sink().device());
-  const std::uint64_t default_groups = lanes ? 64 : 512;
-  const std::uint64_t rows_in_turns = std::uint64_t{lanes ? 32768U : 16384U} * tuning.workgroup_size;
+Format value_format(const Input& input, const AggregatePlan& plan) {
+  return plan.domain == ValueDomain::calibrated ? Format::float32 : compute_format(input.format());
+}
+
+bool sums_floats_exactly(const Input& input, const AggregatePlan& plan) {
+  return value_format(input, plan) == Format::float32 && (plan.quantities & aggregate_sum) != 0 &&
+         (plan.quantities & aggregate_fast) == 0;
+}
+
+// Enough persistent workgroups to fill a GPU in one wave, or two where exact float sums keep invocations busy; few
+// enough to merge quickly. One invocation takes at most 32,768 turns and one workgroup at most 2^22 rows, so that its
+// digits can't overflow. In lanes a turn may take ten rounds, and an invocation takes at most 2,048 turns of 16 rows.
+std::uint32_t persistent_groups(const OperationContext& context, const Input& input, const AggregatePlan& plan,
+                                const TileShape& tile) {
+  const Device& device = context.sink().device();
+  const bool lanes = runs_in_lanes(device);
+  constexpr std::uint32_t usual_compute_units = 128;
+  const std::uint32_t units = device.info().compute_units != 0 ? device.info().compute_units : usual_compute_units;
+  const std::uint64_t default_groups = lanes ? 64 : std::uint64_t{sums_floats_exactly(input, plan) ? 8U : 4U} * units;
+  const std::uint64_t rows_in_turns = std::uint64_t{lanes ? 32768U : 16384U} * tile.workgroup_size;
   const std::uint64_t rows_per_group = std::min<std::uint64_t>(rows_in_turns, std::uint64_t{1} << 22);
   return static_cast<std::uint32_t>(std::max(default_groups, context.rows() / rows_per_group + 1));
 }
@@ -22,23 +35,20 @@ std::uint32_t persistent_groups(const OperationContext& context, const RowTuning
 // Persistent workgroups open few, long tiles where rows allow it.
 RowTuning aggregate_tuning(const Device& device) {
   if (runs_in_lanes(device)) return default_row_tuning(device);
-  return {.workgroup_size = 256, .rows_per_thread = 16, .rows_per_thread_in_long_spans = 64};
+  return {.tile = {.workgroup_size = 256, .rows_per_thread = 16},
+          .long_tile = TileShape{.workgroup_size = 256, .rows_per_thread = 64}};
 }
 
 // Partials of one workgroup: of the smallest subgroups that it may be made of.
-std::uint32_t partials_of_group(const Device& device, const RowTuning& tuning) {
+std::uint32_t partials_of_group(const Device& device, const TileShape& tile) {
   if (!runs_in_lanes(device)) return 1;
-  return (tuning.workgroup_size - 1) / std::max(device.info().subgroup_size, 1U) + 1;
+  return (tile.workgroup_size - 1) / std::max(device.info().subgroup_size, 1U) + 1;
 }
 
 std::string module_of(const Device& device, const Input& input, const AggregatePlan& plan) {
   const bool calibrated = plan.domain == ValueDomain::calibrated;
   return std::string(runs_in_lanes(device) ? "aggregate_lanes." : "aggregate.") +
          std::string(calibrated ? "float32" : variant_of(input.format()));
-}
-
-Format value_format(const Input& input, const AggregatePlan& plan) {
-  return plan.domain == ValueDomain::calibrated ? Format::float32 : compute_format(input.format());
 }
 
 Dispatch finish_dispatch(const OperationContext& context, const Input& input, const AggregatePlan& plan,
@@ -82,13 +92,14 @@ void record_aggregate(const OperationContext& context, const Input& input, const
     sink.dispatch(finish_dispatch(context, input, plan, {}));
     return;
   }
-  const RowTuning tuning = aggregate_tuning(sink.device());
-  const std::uint32_t largest_groups = persistent_groups(context, tuning);
+  RowTuning tuning = aggregate_tuning(sink.device());
+  const std::uint32_t largest_groups = persistent_groups(context, input, plan, tuning.tile);
+  if (!runs_in_lanes(sink.device())) tuning.shares = largest_groups;
   ColumnList columns;
   columns.input(&input, plan.domain).plain(mask);
   const RowDomain domain(context, columns, tuning, {RowPass{.largest_groups = largest_groups}});
 
-  const std::uint32_t group_partials = partials_of_group(sink.device(), tuning);
+  const std::uint32_t group_partials = partials_of_group(sink.device(), tuning.tile);
   const std::uint32_t words = (plan.quantities & aggregate_squares) != 0 ? partial_words_with_squares : partial_words;
   const std::uint64_t partial_bytes = std::uint64_t{4} * words * domain.groups(0) * group_partials;
   const GraphBuffer partials = sink.transient(partial_bytes, "partials");

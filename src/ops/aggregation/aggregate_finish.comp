@@ -103,7 +103,37 @@ void write_sum(uint64_t address, uint format, SumStateRecord state) {
   if (is_format(format, format_sum_state)) write_state(address, state);
 }
 
-// |sum| / count in the sum's own unit, by long division bit by bit; what is left over goes below the last bit.
+// limbs /= count, by long division bit by bit, as far as any format keeps digits: five limbs from the first that is not 0 hold at least two of
+// the quotient. Whether something was left over.
+bool divide_magnitude(inout uint limbs[20], uint64_t count) {
+  if (count == uint64_t(0)) return false;
+  int first = 19;
+  while (first > 0 && limbs[first] == 0u) --first;
+  uint64_t rest = uint64_t(0);
+  bool inexact = false;
+  for (int limb = first; limb >= 0; --limb) {
+    if (limb < first - 4) {
+      inexact = inexact || limbs[limb] != 0u;
+      limbs[limb] = 0u;
+      continue;
+    }
+    uint dividend = limbs[limb], quotient = 0u;
+    for (uint bit = 0u; bit < 32u; ++bit) {
+      bool overflow = (rest >> 63) != uint64_t(0);
+      rest = (rest << 1) | uint64_t(dividend >> 31);
+      dividend <<= 1;
+      quotient <<= 1;
+      if (overflow || rest >= count) {
+        rest -= count;
+        quotient |= 1u;
+      }
+    }
+    limbs[limb] = quotient;
+  }
+  return inexact || rest != uint64_t(0);
+}
+
+// |sum| / count in the sum's own unit; what is left over goes below the last bit.
 void write_mean(uint64_t address, uint format, SumStateRecord state) {
   uint64_t count = state.count;
   bool negative = (state.limbs[19] >> 31) != 0u;
@@ -114,26 +144,10 @@ void write_mean(uint64_t address, uint format, SumStateRecord state) {
     carry = carry != 0u && value == 0u ? 1u : 0u;
     state.limbs[limb] = value;
   }
-  uint64_t rest = uint64_t(0);
-  if (count != uint64_t(0)) {
-    for (int limb = 19; limb >= 0; --limb) {
-      uint dividend = state.limbs[limb], quotient = 0u;
-      for (uint bit = 0u; bit < 32u; ++bit) {
-        bool overflow = (rest >> 63) != uint64_t(0);
-        rest = (rest << 1) | uint64_t(dividend >> 31);
-        dividend <<= 1;
-        quotient <<= 1;
-        if (overflow || rest >= count) {
-          rest -= count;
-          quotient |= 1u;
-        }
-      }
-      state.limbs[limb] = quotient;
-    }
-  }
+  bool inexact = divide_magnitude(state.limbs, count);
   SumMagnitude magnitude = sum_magnitude(state.limbs, sum_state_unit_exponent);
   magnitude.negative = negative ? 1u : 0u;
-  if (rest != uint64_t(0)) magnitude.sticky = 1u;
+  if (inexact) magnitude.sticky = 1u;
   if (is_format(format, format_float32)) WRITE_AT(Words, address, 0) = uint(sum_encode(magnitude, state.flags, 23, 8));
   if (is_format(format, format_float64)) write_long(address, sum_encode(magnitude, state.flags, 52, 11));
 }
@@ -176,5 +190,8 @@ void main() {
   barrier();
   merge_partials((record.quantities & aggregate_squares) != 0u ? partial_words_with_squares : partial_words);
   barrier();
-  if (gl_LocalInvocationID.x < 6u) write_result(gl_LocalInvocationID.x);
+  // Each result is rounded by a subgroup of its own, where there are as many: their ways part.
+  uint results = 6u, stride = max(gl_WorkGroupSize.x / 8u, 1u);
+  if (gl_LocalInvocationID.x % stride == 0u && gl_LocalInvocationID.x / stride < results)
+    write_result(gl_LocalInvocationID.x / stride);
 }

@@ -176,7 +176,7 @@ void restore(Counted before) {
 }
 
 void add_tile_of_quads() {
-  uint turn = 0u, turns = quads() ? tile_turns() : 0u;
+  uint turn = 0u, turns = quads(0u) ? tile_turns() : 0u;
   for (;;) {
     for (; turn < turns; ++turn) {
       Counted before = counted();
@@ -196,7 +196,7 @@ void add_tile_of_quads() {
 }
 
 void add_tile_of_rows() {
-  uint turns = quads() ? 0u : tile_turns();
+  uint turns = quads(0u) ? 0u : tile_turns();
   for (uint turn = 0u; turn < turns; ++turn) {
     uvec4 bits[4];
     load_turn_of_rows(turn, bits);

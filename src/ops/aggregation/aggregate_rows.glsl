@@ -33,10 +33,15 @@ bool selects() { return may_miss(values) || column_has(mask, column_present); }
 
 // Rows are taken sixteen at a time by each invocation: as four quads of neighbours, or a workgroup apart.
 const uint turn_rows = 16u;
-bool quads() { return wide_access != 0u && tile_wide; }
+bool quads(uint turn) {
+#ifdef ROWS_OF_ANY_TILE
+  if ((turn + 1u) * turn_rows * gl_WorkGroupSize.x > tile_rows) return false;
+#endif
+  return wide_access != 0u && tile_wide;
+}
 uint row_of(uint turn, uint k) {
   uint step = turn * turn_rows + k;
-  if (quads()) return 4u * (gl_LocalInvocationID.x + (step / 4u) * gl_WorkGroupSize.x) + k % 4u;
+  if (quads(turn)) return 4u * (gl_LocalInvocationID.x + (step / 4u) * gl_WorkGroupSize.x) + k % 4u;
   return gl_LocalInvocationID.x + step * gl_WorkGroupSize.x;
 }
 
@@ -64,10 +69,11 @@ uint counted_bits(uint bits, bool there) {
   return counted ? bits : 0u;
 }
 
-// A turn of a wide tile.
-void load_turn_of_quads(uint turn, out uvec4 bits[4]) {
-  uvec4 raw[4];
+// A turn of a wide tile: the raw values, and what a sum takes of them.
+void load_raw_quads(uint turn, out uvec4 raw[4]) {
   UNROLL_ROWS for (uint k = 0u; k < 4u; ++k) raw[k] = load_quad(values, gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x);
+}
+void count_quads(uint turn, uvec4 raw[4], out uvec4 bits[4]) {
   UNROLL_ROWS for (uint k = 0u; k < 4u; ++k) {
     uint quad = gl_LocalInvocationID.x + (4u * turn + k) * gl_WorkGroupSize.x;
     bvec4 there = bvec4(true);
@@ -80,6 +86,11 @@ void load_turn_of_quads(uint turn, out uvec4 bits[4]) {
     UNROLL_ROWS for (uint j = 0u; j < 4u; ++j) bits[k][j] = counted_bits(value_bits(raw[k][j]), there[j]);
   }
 }
+void load_turn_of_quads(uint turn, out uvec4 bits[4]) {
+  uvec4 raw[4];
+  load_raw_quads(turn, raw);
+  count_quads(turn, raw, bits);
+}
 
 // A turn of any other tile.
 void load_turn_of_rows(uint turn, out uvec4 bits[4]) {
@@ -89,7 +100,7 @@ void load_turn_of_rows(uint turn, out uvec4 bits[4]) {
 }
 
 void load_turn(uint turn, out uvec4 bits[4]) {
-  if (quads())
+  if (quads(turn))
     load_turn_of_quads(turn, bits);
   else
     load_turn_of_rows(turn, bits);

@@ -58,8 +58,8 @@ std::uint64_t largest_tiles_per_group(const HistogramPlan& plan, std::uint32_t b
   const std::uint64_t turns_per_row =
       3 + (search ? std::uint64_t{static_cast<std::uint32_t>(std::bit_width(bins))} + 1 : 0) +
       (fragments.borders == 0 ? 0 : 13);
-  const std::uint64_t turns_per_tile = plan.tuning.rows_per_thread * turns_per_row + 64;
-  const std::uint64_t rounds = (std::uint64_t{bins} + 1) / plan.tuning.workgroup_size + 1;
+  const std::uint64_t turns_per_tile = plan.tuning.tile.rows_per_thread * turns_per_row + 64;
+  const std::uint64_t rounds = (std::uint64_t{bins} + 1) / plan.tuning.tile.workgroup_size + 1;
   std::uint64_t around = plan.key_words > 1 ? rounds : 0;
   if (plan.counter_words > 1) around += rounds * (2 * plan.copies + 1);
   return std::max<std::uint64_t>(1, (histogram_loop_limit - std::min(histogram_loop_limit, around)) / turns_per_tile);
@@ -70,9 +70,9 @@ RowTuning row_tuning(const HistogramTuning& numbers, std::uint64_t rows, const F
   RowTuning tuning = numbers.rows;
   const std::uint64_t chunk_rows = rows / std::max<std::uint64_t>(fragments.chunks, 1);
   if (rows >= histogram_large_input && chunk_rows >= histogram_long_chunk)
-    tuning.rows_per_thread = numbers.rows_per_long_thread;
+    tuning.tile.rows_per_thread = numbers.rows_per_long_thread;
   else if (fragments.borders > 0 && chunk_rows < histogram_short_chunk)
-    tuning.rows_per_thread = numbers.rows_per_short_thread;
+    tuning.tile.rows_per_thread = numbers.rows_per_short_thread;
   return tuning;
 }
 
@@ -109,7 +109,7 @@ HistogramPlan plan_histogram(const OperationContext& context, std::uint32_t bins
   HistogramPlan plan;
   const Fragments fragments = fragments_of(context);
   plan.tuning = row_tuning(numbers, context.rows(), fragments);
-  plan.tuning.workgroup_size = std::min(plan.tuning.workgroup_size, device.limits().largest_workgroup_size);
+  plan.tuning.tile.workgroup_size = std::min(plan.tuning.tile.workgroup_size, device.limits().largest_workgroup_size);
   const std::uint32_t shared_words =
       (std::min(device.limits().shared_memory_bytes, histogram_shared_bytes) - histogram_reserved_bytes) / 4;
   // Few sizes keep the number of pipelines small.
@@ -126,7 +126,7 @@ HistogramPlan plan_histogram(const OperationContext& context, std::uint32_t bins
   }
 
   // More workgroups share the work better, fewer merge less.
-  const std::uint64_t tile_rows = plan.tuning.tile_rows();
+  const std::uint64_t tile_rows = plan.tuning.tile.tile_rows();
   const std::uint64_t most_tiles = context.rows() / tile_rows + fragments.chunks + 1;
   const std::uint64_t limit = largest_tiles_per_group(plan, bins, mode, fragments);
   const std::uint64_t worthwhile = plan.counter_words > 1 ? bins / tile_rows + 1 : 1;

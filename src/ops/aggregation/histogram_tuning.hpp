@@ -29,7 +29,7 @@ struct HistogramTuning {
 /// GPUs. Shared memory decides how many workgroups run beside each other, and that counts for more than lanes that meet
 /// in a bank: 256 bins of 268,435,456 rows took 0.68 ms with 32 KiB of counters on an H200, and 0.40 ms with 8 KiB.
 inline constexpr HistogramTuning histogram_gpu_tuning{
-    .rows = {.workgroup_size = 512, .rows_per_thread = 16, .wide_access = WideAccess::vectors},
+    .rows = {.tile = {.workgroup_size = 512, .rows_per_thread = 16}, .wide_access = WideAccess::vectors},
     .rows_per_long_thread = 32,
     .rows_per_short_thread = 8,
     .largest_copies = 32,
@@ -39,7 +39,7 @@ inline constexpr HistogramTuning histogram_gpu_tuning{
     .largest_shared_keys = 4096};
 /// CPU-type devices have no banks, and one thread runs a workgroup.
 inline constexpr HistogramTuning histogram_cpu_tuning{
-    .rows = {.workgroup_size = 64, .rows_per_thread = 64, .wide_access = WideAccess::none},
+    .rows = {.tile = {.workgroup_size = 64, .rows_per_thread = 64}, .wide_access = WideAccess::none},
     .rows_per_long_thread = 64,
     .rows_per_short_thread = 64,
     .largest_copies = 1,

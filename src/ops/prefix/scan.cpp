@@ -128,7 +128,7 @@ class MultiPassScan {
     }
     // As many levels as any partition needs, so that the dispatches don't depend on it.
     std::uint64_t totals =
-        std::max<std::uint64_t>(domain_.tiles(), largest_tile_count(context_.rows(), tuning_.rows.tile_rows()));
+        std::max<std::uint64_t>(domain_.tiles(), largest_tile_count(context_.rows(), tuning_.rows.tile.tile_rows()));
     std::uint32_t levels = 1;
     for (; totals > totals_per_block; totals = (totals - 1) / totals_per_block + 1) ++levels;
     std::uint64_t words = domain_.tiles();
@@ -145,7 +145,7 @@ class MultiPassScan {
   std::string module(std::string_view kernel) const {
     return std::string(kernel) + (tuning_.lane_runs ? ".runs" : ".turns");
   }
-  bool single_tile() const { return domain_.tiles() == 1 && context_.rows() < tuning_.rows.tile_rows(); }
+  bool single_tile() const { return domain_.tiles() == 1 && context_.rows() < tuning_.rows.tile.tile_rows(); }
 
   ArgumentRecord arguments() const {
     ArgumentRecord record = domain_.arguments(ScanRecord{});
@@ -177,7 +177,7 @@ class MultiPassScan {
     const auto last_level = static_cast<std::uint32_t>(sums_.size() - 1);
     Dispatch dispatch =
         domain_.dispatch("scan sums " + std::to_string(level), "scan_sums", 1 + level, {0, level, last_level});
-    const RowTuning geometry = totals_tuning(context_.sink().device());
+    const TileShape geometry = totals_tuning(context_.sink().device());
     dispatch.constants[0] = geometry.workgroup_size;
     dispatch.constants[1] = geometry.rows_per_thread;
     dispatch.view_uses.clear();
@@ -228,7 +228,7 @@ class ScanImplementation final : public OperationImplementation {
     const ScanTuning tuning = single_pass_tuning(device);
     // One tile needs nothing from others.
     const bool single_pass = single_pass_possible(context) && device.info().type != DeviceType::cpu &&
-                             context.rows() >= multi_pass_tuning(device).rows.tile_rows();
+                             context.rows() >= multi_pass_tuning(device).rows.tile.tile_rows();
     if (strategy(context) == Strategy::single_pass || (strategy(context) == Strategy::automatic && single_pass))
       record_single_pass(context, tuning);
     else

@@ -14,7 +14,7 @@ struct ScanRecord {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(ScanRecord) == 280);
+static_assert(sizeof(ScanRecord) == 288);
 }  // namespace tessera::detail
 #endif
 #endif

@@ -16,19 +16,20 @@ struct ScanTuning {
 
 inline ScanTuning single_pass_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
-    return {.rows = {.workgroup_size = 64, .rows_per_thread = 32, .wide_access = WideAccess::none}};
-  return {.rows = {.workgroup_size = 256, .rows_per_thread = 24}};
+    return {.rows = {.tile = {.workgroup_size = 64, .rows_per_thread = 32}, .wide_access = WideAccess::none}};
+  return {.rows = {.tile = {.workgroup_size = 256, .rows_per_thread = 24}}};
 }
 
 inline ScanTuning multi_pass_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu)
-    return {.rows = {.workgroup_size = 64, .rows_per_thread = 64, .wide_access = WideAccess::none}, .lane_runs = true};
-  return {.rows = {.workgroup_size = 256, .rows_per_thread = 24}};
+    return {.rows = {.tile = {.workgroup_size = 64, .rows_per_thread = 64}, .wide_access = WideAccess::none},
+            .lane_runs = true};
+  return {.rows = {.tile = {.workgroup_size = 256, .rows_per_thread = 24}}};
 }
 
 /// Geometry of the passes over totals. A block is the same on every device, so that the number of passes is too.
 inline constexpr std::uint32_t totals_per_block = 4096;
-inline RowTuning totals_tuning(const Device& device) noexcept {
+inline TileShape totals_tuning(const Device& device) noexcept {
   if (device.info().type == DeviceType::cpu) return {.workgroup_size = 64, .rows_per_thread = totals_per_block / 64};
   return {.workgroup_size = 256, .rows_per_thread = totals_per_block / 256};
 }

@@ -12,7 +12,7 @@ struct MaskRecord {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(MaskRecord) == 440);
+static_assert(sizeof(MaskRecord) == 448);
 }  // namespace tessera::detail
 #endif
 #endif

@@ -17,6 +17,8 @@ using tessera::detail::OperationContext;
 using tessera::detail::OperationImplementation;
 using tessera::detail::RowDomain;
 using tessera::detail::RowPass;
+using tessera::detail::RowTuning;
+using tessera::detail::TileShape;
 using tessera::detail::ValueDomain;
 
 constexpr std::array ports{
@@ -64,6 +66,13 @@ constexpr OperationDescription ndvi_description{
     .determinism = DeterminismPromise::same_bits_on_device,
 };
 
+// Two bands to widen, calibrate and divide: smaller workgroups with more pixels each overlap that with memory better.
+RowTuning tuning_of(const Device& device) {
+  RowTuning tuning = tessera::detail::default_row_tuning(device);
+  if (device.info().type != DeviceType::cpu) tuning.long_tile = TileShape{.workgroup_size = 128, .rows_per_thread = 64};
+  return tuning;
+}
+
 class NdviImplementation final : public OperationImplementation {
  public:
   const OperationDescription& description() const noexcept override { return ndvi_description; }
@@ -93,7 +102,7 @@ class NdviImplementation final : public OperationImplementation {
       record.lowest = static_cast<float>(clamp->front());
       record.highest = static_cast<float>(clamp->back());
     }
-    const RowDomain domain(context, columns, tessera::detail::default_row_tuning(context.sink().device()), {RowPass{}});
+    const RowDomain domain(context, columns, tuning_of(context.sink().device()), {RowPass{}});
     Dispatch dispatch = domain.dispatch("pixels", "ndvi", 0);
     dispatch.arguments = domain.arguments(record);
     context.sink().dispatch(std::move(dispatch));

@@ -21,6 +21,7 @@ using tessera::detail::OperationImplementation;
 using tessera::detail::RowDomain;
 using tessera::detail::RowPass;
 using tessera::detail::RowTuning;
+using tessera::detail::TileShape;
 
 constexpr std::array ports{
     PortDescription{.name = "band",
@@ -55,10 +56,20 @@ constexpr OperationDescription missing_counts_description{
 };
 
 // Enough persistent workgroups to fill a large device; an invocation takes at most 16,384 rows, which its loops allow.
-std::uint32_t persistent_groups(const OperationContext& context, const RowTuning& tuning) {
+std::uint32_t persistent_groups(const OperationContext& context, const TileShape& tile) {
   const bool cpu = context.sink().device().info().type == DeviceType::cpu;
-  const std::uint64_t groups = context.rows() / (std::uint64_t{16384} * tuning.workgroup_size) + 1;
+  const std::uint64_t groups = context.rows() / (std::uint64_t{16384} * tile.workgroup_size) + 1;
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(groups, cpu ? 128 : 1024));
+}
+
+// Small workgroups: hardly anything but loads and comparisons, and each keeps counters in registers.
+RowTuning tuning_of(const Device& device) {
+  RowTuning tuning = tessera::detail::default_row_tuning(device);
+  if (device.info().type == DeviceType::cpu) return tuning;
+  tuning.tile = {.workgroup_size = 128, .rows_per_thread = 32};
+  tuning.long_tile = TileShape{.workgroup_size = 128, .rows_per_thread = 64};
+  tuning.tile_across_spans = tuning.long_tile;
+  return tuning;
 }
 
 class MissingCountsImplementation final : public OperationImplementation {
@@ -81,8 +92,9 @@ class MissingCountsImplementation final : public OperationImplementation {
     const Input& band = context.input("band");
     ColumnList columns;
     columns.input(&band).plain(context.optional_input("quality"));
-    const RowTuning tuning = tessera::detail::default_row_tuning(context.sink().device());
-    const RowDomain domain(context, columns, tuning, {RowPass{.largest_groups = persistent_groups(context, tuning)}});
+    const RowTuning tuning = tuning_of(context.sink().device());
+    const RowDomain domain(context, columns, tuning,
+                           {RowPass{.largest_groups = persistent_groups(context, tuning.tile)}});
     const bool nan_is_no_data = band.no_data && tessera::detail::is_not_a_number(*band.no_data, band.format());
     Dispatch count = domain.dispatch("count", "missing_counts", 0, {0, nan_is_no_data ? 1U : 0U});
     count.arguments = domain.arguments(record_of(context));
