@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -24,8 +25,6 @@ namespace fs = std::filesystem;
 constexpr const char* operation_name = "raster_writer";
 /// The GeoTIFF that a copied format is made from.
 constexpr const char* pixels_name = ".pixels.tif";
-/// What describes a raster from beside it. Left behind, they would describe the new one.
-constexpr const char* sidecar_suffixes[] = {".aux.xml", ".ovr", ".msk", ".ovr.aux.xml", ".msk.ovr"};
 
 [[noreturn]] void fail(ErrorCode code, const std::string& path, const char* rule, std::string values) {
   throw Error(code, {operation_name, path, rule, std::move(values)});
@@ -36,21 +35,6 @@ bool is_present(const fs::path& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-bool is_same_file(const std::string& left, const std::string& right) {
-  struct stat a;
-  struct stat b;
-  return ::stat(left.c_str(), &a) == 0 && ::stat(right.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
-         a.st_ino == b.st_ino;
-}
-
-void require_no_input(const std::string& path, const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) {
-    if (path == input || is_same_file(path, input)) {
-      fail(ErrorCode::alias, path, "the output must not be one of the inputs", input);
-    }
-  }
-}
-
 fs::path with_suffix(const fs::path& path, const char* suffix) {
   fs::path result = path;
   result += suffix;
@@ -59,17 +43,54 @@ fs::path with_suffix(const fs::path& path, const char* suffix) {
 
 /// The file that a chain of links ends at, which may not exist yet.
 fs::path resolved(const std::string& path) {
-  std::error_code error;
-  fs::path result = fs::weakly_canonical(path, error);
-  return error || result.empty() ? fs::path(path) : result;
+  fs::path result = path;
+  // As many as the system follows.
+  for (int links = 0; links < 40; ++links) {
+    std::error_code error;
+    const fs::path next = fs::read_symlink(result, error);
+    if (error) {
+      result = fs::weakly_canonical(result, error);
+      return error || result.empty() ? fs::path(path) : result;
+    }
+    result = result.parent_path() / next;
+  }
+  fail(ErrorCode::file_unwritable, path, "the output's name can't be followed", system_message(ELOOP));
+}
+
+/// Requires that the name could be given to a file.
+void require_usable_name(const std::string& path, const fs::path& target) {
+  struct stat status;
+  if (::lstat(target.c_str(), &status) != 0 && errno != ENOENT) {
+    fail(ErrorCode::file_unwritable, path, "the output's name can't be used", system_message(errno));
+  }
+  if (target.filename().empty()) {
+    fail(ErrorCode::file_unwritable, path, "the output's name must not end in a slash", "");
+  }
 }
 
 /// For names that GDAL's file systems know.
-void require_absent(const std::string& path, OverwritePolicy overwrite, const std::string& name) {
+bool is_present_anywhere(const std::string& name) {
   VSIStatBufL status;
-  if (overwrite == OverwritePolicy::refuse && VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0) {
-    fail(ErrorCode::file_exists, path, "the output exists", name == path ? "" : name);
+  return VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+/// Virtual file systems in which a file can't be written or, when something fails, not be deleted again.
+void require_file_system(const std::string& path, Staging staging) {
+  constexpr const char* fixed[] = {"/vsizip/",  "/vsitar/",   "/vsigzip/",   "/vsi7z/",     "/vsirar/",
+                                   "/vsistdin", "/vsistdout", "/vsisparse/", "/vsisubfile/"};
+  const auto holds = [&](const char* system) { return path.find(system) != std::string::npos; };
+  if (std::any_of(std::begin(fixed), std::end(fixed), holds)) {
+    fail(ErrorCode::file_unwritable, path, "outputs can't be written into archives, streams and parts of files", "");
   }
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 6, 0)
+  const bool can_write = staging == Staging::copied ? VSISupportsSequentialWrite(path.c_str(), true)
+                                                    : VSISupportsRandomWrite(path.c_str(), true);
+  if (!can_write) {
+    fail(ErrorCode::file_unwritable, path, "the virtual file system must be writable", "");
+  }
+#else
+  static_cast<void>(staging);
+#endif
 }
 
 /// Makes an empty file or folder of a name that is not in use; otherwise says why not in `errno`.
@@ -114,17 +135,14 @@ int rename_without_replacing(const char* from, const char* to) {
 
 OutputFile::OutputFile(std::string path, OverwritePolicy overwrite, const std::vector<std::string>& inputs,
                        Staging staging)
-    : path_(std::move(path)), target_(path_), overwrite_(overwrite), staging_(staging) {
+    : path_(std::move(path)), inputs_(inputs), target_(path_), overwrite_(overwrite), staging_(staging) {
   if (path_.empty()) {
     fail(ErrorCode::invalid_argument, path_, "the output must have a name", "");
   }
-  require_no_input(path_, inputs);
-  is_virtual_ = path_.rfind("/vsi", 0) == 0;
+  const MessageCollector quiet;
+  is_virtual_ = is_virtual_name(path_);
   if (is_virtual_) {
-    for (const char* suffix : sidecar_suffixes) {
-      require_absent(path_, overwrite_, path_ + suffix);
-    }
-    require_absent(path_, overwrite_, path_);
+    check_virtual_target();
   } else {
     check_local_target();
   }
@@ -138,9 +156,37 @@ OutputFile::OutputFile(std::string path, OverwritePolicy overwrite, const std::v
 
 OutputFile::~OutputFile() { discard(); }
 
+/// What lies beside the output and would be replaced or deleted with it.
+void OutputFile::require_replaceable(const std::string& sidecar, const char* rule) {
+  if (is_virtual_ ? !is_present_anywhere(sidecar) : !is_present(sidecar)) {
+    return;
+  }
+  if (overwrite_ == OverwritePolicy::refuse) {
+    fail(ErrorCode::file_exists, path_, rule, sidecar);
+  }
+  inputs_.require_apart(sidecar, path_);
+}
+
+void OutputFile::check_virtual_target() {
+  require_file_system(path_, staging_);
+  inputs_.require_apart(path_, path_);
+  for (const std::string& container : containers_of(path_)) {
+    inputs_.require_apart(container, path_);
+  }
+  for (const char* suffix : sidecar_suffixes) {
+    require_replaceable(path_ + suffix, "a file exists that would describe the output");
+  }
+  if (overwrite_ == OverwritePolicy::refuse && is_present_anywhere(path_)) {
+    fail(ErrorCode::file_exists, path_, "the output exists", "");
+  }
+}
+
 void OutputFile::check_local_target() {
+  target_ = resolved(path_);
+  require_usable_name(path_, target_);
+  inputs_.require_apart(path_, path_);
   struct stat status;
-  if (::stat(path_.c_str(), &status) == 0) {
+  if (::stat(target_.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
       fail(ErrorCode::file_unwritable, path_, "the output must be a regular file",
            S_ISDIR(status.st_mode) ? "it is a directory" : "it is a device or a pipe");
@@ -149,12 +195,16 @@ void OutputFile::check_local_target() {
       fail(ErrorCode::file_exists, path_, "the output exists", "");
     }
   }
-  target_ = resolved(path_);
   for (const char* suffix : sidecar_suffixes) {
-    if (overwrite_ == OverwritePolicy::refuse && is_present(with_suffix(target_, suffix))) {
-      fail(ErrorCode::file_exists, path_, "a file exists that would describe the output",
-           with_suffix(target_, suffix).string());
-    }
+    require_replaceable(with_suffix(target_, suffix).string(), "a file exists that would describe the output");
+  }
+}
+
+void OutputFile::expect_companions(std::vector<std::string> names) {
+  const MessageCollector quiet;
+  expected_companions_ = std::move(names);
+  for (const std::string& name : expected_companions_) {
+    require_replaceable((target_.parent_path() / name).string(), "a file exists that belongs to the output");
   }
 }
 
@@ -189,9 +239,21 @@ void OutputFile::begin() {
   }
   begun_ = true;
   const MessageCollector quiet;
-  for (const char* suffix : sidecar_suffixes) {
-    VSIUnlink((path_ + suffix).c_str());
+  for (const std::string& companion : virtual_companions()) {
+    VSIUnlink(companion.c_str());
   }
+}
+
+/// Files that lie beside a virtual output.
+std::vector<std::string> OutputFile::virtual_companions() const {
+  std::vector<std::string> found;
+  for (const char* suffix : sidecar_suffixes) {
+    found.push_back(path_ + suffix);
+  }
+  for (const std::string& name : expected_companions_) {
+    found.push_back((target_.parent_path() / name).string());
+  }
+  return found;
 }
 
 /// Files that lie beside the product: sidecars of a file, whatever else a copied format made.
@@ -243,9 +305,11 @@ void OutputFile::publish() {
     const fs::path other = staging_ == Staging::copied
                                ? target_.parent_path() / own.filename()
                                : fs::path(target_.string() + own.string().substr(product_.size()));
-    if (overwrite_ == OverwritePolicy::refuse && is_present(other)) {
+    try {
+      require_replaceable(other.string(), "a file exists that belongs to the output");
+    } catch (...) {
       discard();
-      fail(ErrorCode::file_exists, path_, "a file exists that belongs to the output", other.string());
+      throw;
     }
     renames.emplace_back(own, other);
   }
@@ -269,8 +333,8 @@ void OutputFile::discard() noexcept {
     if (is_virtual_ && begun_) {
       const MessageCollector quiet;
       VSIUnlink(path_.c_str());
-      for (const char* suffix : sidecar_suffixes) {
-        VSIUnlink((path_ + suffix).c_str());
+      for (const std::string& companion : virtual_companions()) {
+        VSIUnlink(companion.c_str());
       }
     }
     if (!folder_.empty()) {

@@ -6,6 +6,8 @@
 
 #include <tessera/io/raster_writer.hpp>
 
+#include "input_files.hpp"
+
 namespace tessera::io::detail {
 
 /// How an output is made.
@@ -30,6 +32,13 @@ class OutputFile {
   const std::string& temporary() const noexcept { return temporary_; }
   /// What gets the output's name: the temporary, or where its copy goes.
   const std::string& product() const noexcept { return product_; }
+  /// Names, without folder, of further files that the output will have: they must not be in the way either.
+  /// `file_exists`, `alias`.
+  void expect_companions(std::vector<std::string> names);
+  /// The name of the output without folder.
+  std::string file_name() const { return target_.filename().string(); }
+  /// Where files may be made that go with the temporary. Only for `Staging::copied`.
+  const std::filesystem::path& folder() const noexcept { return folder_; }
   /// To be called before anything is made at `product()`: a virtual output that exists is replaced from here on.
   void begin();
   /// Gives the closed product its name and removes what described the file it replaces.
@@ -38,16 +47,21 @@ class OutputFile {
   void discard() noexcept;
 
  private:
+  void check_virtual_target();
   void check_local_target();
+  void require_replaceable(const std::string& sidecar, const char* rule);
   void reserve_temporary();
+  std::vector<std::string> virtual_companions() const;
   std::vector<std::filesystem::path> companions() const;
   void rename_product();
 
   std::string path_;
+  InputFiles inputs_;
   std::filesystem::path target_;  ///< the file behind a link
   std::filesystem::path folder_;  ///< of what is copied; empty for `Staging::direct`
   std::string temporary_;
   std::string product_;
+  std::vector<std::string> expected_companions_;
   OverwritePolicy overwrite_;
   Staging staging_;
   bool is_virtual_ = false;
