@@ -115,6 +115,87 @@ TEST_F(OutputSafety, archives_and_sources_of_inputs_are_not_replaced) {
   });
 }
 
+TEST_F(OutputSafety, what_goes_with_a_replaced_output_is_no_input) {
+  for (const char* name : {"out.tif", "out.tif.msk", "out.tif.ovr"}) {
+    copy_into(scene(), file(name));
+  }
+  make_copy(scene(), file("envi.dat"), "ENVI");
+  make_copy(file("out.tif.ovr"), file("overview.vrt"), "VRT");
+  const Files before = everything();
+  for_each_writer([&](const Command& command) {
+    const Arguments masked{"--overwrite", "--mask", file("out.tif.msk"), "--mask-values", "1"};
+    for (const Arguments& arguments :
+         {call(command, scene(), masked), call(command, file("out.tif.ovr"), {"--overwrite"}),
+          call(command, file("overview.vrt"), {"--overwrite"}),
+          call_to(command, file("envi.dat"), file("envi.img"), {"--of", "ENVI", "--overwrite"})}) {
+      EXPECT_EQ(failure_of(arguments), "alias");
+      EXPECT_TRUE(everything() == before);
+    }
+    // A companion that belongs to something else is in the way without --overwrite.
+    EXPECT_EQ(failure_of(call_to(command, scene(), file("envi.img"), {"--of", "ENVI"})), "file_exists");
+    EXPECT_TRUE(everything() == before);
+  });
+}
+
+TEST_F(OutputSafety, storage_that_would_change_pixels_is_refused) {
+  GDALAllRegister();
+  std::vector<Arguments> formats{{"--co", "NBITS=1", "--co", "COMPRESS=NONE"},
+                                 {"--co", "NBITS=4", "--co", "COMPRESS=LZW"},
+                                 {"--co", "PIXELTYPE=SIGNEDBYTE"},
+                                 {"--co", "COMPRESS=JPEG"},
+                                 {"--co", "DISCARD_LSB=1"},
+                                 {"--of", "COG", "--co", "COMPRESS=JPEG"},
+                                 {"--of", "JPEG"},
+                                 {"--of", "VRT"}};
+  if (GDALGetDriverByName("JP2OpenJPEG") != nullptr) {
+    formats.push_back({"--of", "JP2OpenJPEG"});
+  }
+  for_each_writer([&](const Command& command) {
+    for (const Arguments& format : formats) {
+      const ::testing::ScopedTrace trace(__FILE__, __LINE__, format.back());
+      expect_one_message(call(command, scene(), Arguments{"--ot", "Byte"} + format), "file_unwritable",
+                         format[1].substr(0, 4));
+      expect_only_the_scene();
+    }
+  });
+}
+
+TEST_F(OutputSafety, narrow_storage_that_keeps_every_pixel_is_written) {
+  for_each_writer([&](const Command& command) {
+    // Of bytes every result is 0 or 1.
+    expect_done(call(command, scene(), {"--ot", "Byte", "--nodata", "3", "--co", "NBITS=2", "-q"}));
+    {
+      const Opened written(output());
+      EXPECT_STREQ(GDALGetMetadataItem(written.band(1), "NBITS", "IMAGE_STRUCTURE"), "2");
+      EXPECT_EQ(static_cast<std::uint64_t>(count_of(written.read(1), 3)), missing_of_scene());
+    }
+    EXPECT_EQ(sorted_names(), (Arguments{"out.tif", "scene.tif"}));
+    remove_output();
+    expect_done(call(command, scene(), {"--ot", "Byte", "--nodata", "none", "--co", "NBITS=1", "-q"}));
+    EXPECT_EQ(static_cast<std::uint64_t>(count_of(Opened(output()).read_mask(1), 0)), missing_of_scene());
+    remove_output();
+    // GDAL describes such bands beside the file.
+    std::filesystem::remove(file("out.tif.aux.xml"));
+    expect_only_the_scene();
+  });
+}
+
+TEST_F(OutputSafety, companions_take_the_name_of_the_output) {
+  make_scene("scene.tif", {.prepare = [](GDALDatasetH dataset) {
+               double affine[6] = {1000.0, 10.0, 0.0, 2000.0, 0.0, -10.0};
+               GDALSetGeoTransform(dataset, affine);
+             }});
+  for_each_writer([&](const Command& command) {
+    expect_done(call(command, scene(), {"--co", "TFW=YES", "-q"}));
+    EXPECT_EQ(sorted_names(), (Arguments{"out.tfw", "out.tif", "scene.tif"}));
+    remove_output();
+    // Left from another file, it would be replaced.
+    EXPECT_EQ(failure_of(call(command, scene(), {"--co", "TFW=YES"})), "file_exists");
+    EXPECT_EQ(sorted_names(), (Arguments{"out.tfw", "scene.tif"}));
+    std::filesystem::remove(file("out.tfw"));
+  });
+}
+
 TEST_F(OutputSafety, a_link_to_nothing_yet_is_written_through) {
   std::filesystem::create_symlink("real.tif", file("out.tif"));
   for_each_writer([&](const Command& command) {

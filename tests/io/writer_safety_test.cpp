@@ -60,6 +60,53 @@ class WriterSafetyTest : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
+TEST_F(WriterSafetyTest, pixels_that_narrow_storage_cuts_are_counted_and_nothing_is_published) {
+  std::vector<std::uint8_t> samples;
+  for (std::int64_t i = 0; i < width * height; ++i) samples.push_back(static_cast<std::uint8_t>(i % 23));
+  // Four bits hold up to 15.
+  const auto cut = std::count_if(samples.begin(), samples.end(), [](std::uint8_t value) { return value > 15; });
+  const BandInfo band{.type = SampleType::uint8};
+  testing::write_text(folder_.file("a.tif"), "precious");
+  RasterWriterOptions options;
+  options.overwrite = OverwritePolicy::replace;
+  options.creation_options = {"NBITS=4"};
+  try {
+    write(folder_.file("a.tif"), band, options, samples);
+    ADD_FAILURE() << "was written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::file_unwritable);
+    const std::string expected = std::to_string(cut) + " of 60000 pixels changed, 0 of them missing";
+    EXPECT_NE(error.detail().values.find(expected), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(testing::read_text(folder_.file("a.tif")), "precious");
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.tif"});
+
+  for (std::uint8_t& sample : samples) sample = static_cast<std::uint8_t>(sample % 16);
+  write(folder_.file("a.tif"), band, options, samples);
+  EXPECT_EQ(testing::read_band<std::uint8_t>(RasterFile::open(folder_.file("a.tif")), 1), samples);
+}
+
+TEST_F(WriterSafetyTest, floats_keep_every_bit_or_are_refused_before_a_pixel_is_written) {
+  BandInfo band{.type = SampleType::float32};
+  band.no_data = NoData::of(SampleType::float32, -9999.0);
+  std::vector<float> samples;
+  for (std::int64_t i = 0; i < width * height; ++i)
+    samples.push_back(i % 7 == 0 ? -9999.0F : 1.0F / static_cast<float>(i + 1));
+  const auto create = [&](const std::vector<std::string>& creation_options) {
+    RasterWriterOptions options;
+    options.creation_options = creation_options;
+    RasterWriter::create(folder_.file("a.tif"), grid(), {&band, 1}, options);
+  };
+  EXPECT_EQ(code_of([&] { create({"DISCARD_LSB=8"}); }), ErrorCode::file_unwritable);
+  EXPECT_EQ(code_of([&] { create({"NBITS=16"}); }), ErrorCode::file_unwritable);
+  EXPECT_EQ(code_of([&] { create({"COMPRESS=JPEG"}); }), ErrorCode::invalid_option);
+  EXPECT_TRUE(folder_.names().empty());
+  RasterWriterOptions options;
+  options.creation_options = {"PROFILE=GeoTIFF"};
+  write(folder_.file("a.tif"), band, options, samples);
+  EXPECT_EQ(testing::read_band<float>(RasterFile::open(folder_.file("a.tif")), 1), samples);
+}
+
 TEST_F(WriterSafetyTest, virtual_rasters_are_followed_to_the_end) {
   testing::make_raster(folder_.file("source.tif"), {});
   testing::make_raster(folder_.file("other.tif"), {});

@@ -38,9 +38,13 @@ struct RasterWriterOptions {
   residency::Extent tile = {512, 512};
   /// Threads that compress; 0 means one per core.
   int threads = 1;
-  /// Further creation options of the driver, `KEY=VALUE`; they win over those above.
+  /// Further creation options of the driver, `KEY=VALUE`; they win over those above. With ones that are not known to
+  /// keep every pixel (any but those of layout, lossless compression and size) a GeoTIFF is copied as other formats
+  /// are.
   std::vector<std::string> creation_options = {};
-  /// Files that the job reads: an output that is one of them, also through a link, is refused.
+  /// Files that the job reads, as they are opened: an output that is one of them or stands behind one (through links,
+  /// archives, and virtual rasters of any depth) is refused, and so is one that would replace or delete such a file
+  /// with its own sidecars and companions.
   std::vector<std::string> inputs = {};
   /// Ends the copy in `finish()` with `cancelled`.
   std::stop_token stop = {};
@@ -49,7 +53,11 @@ struct RasterWriterOptions {
 /// Writes a tiled, compressed GeoTIFF, or another format by way of one. The pixels go to a temporary file beside the
 /// target (a folder, for other formats), which takes the target's name in `finish()`; a writer destroyed before leaves
 /// nothing behind. A replaced file's `.aux.xml`, `.ovr` and `.msk` go with it. Names under `/vsi` are written directly
-/// and deleted on failure. Statistics of an input are never written.
+/// and deleted on failure. Statistics of an input are never written. A link to nothing yet is written through.
+///
+/// A file holds the very pixels that were written, or isn't published. What is copied is tried with a few pixels in
+/// `create` and, unless format and options are known to be lossless, compared with its source in `finish()`, which
+/// costs one pass over both.
 ///
 /// Validity that a write brings becomes a mask of the dataset inside the GeoTIFF; the mask is made when the first
 /// missing pixel comes, so that a raster without any has none.
@@ -59,8 +67,9 @@ class TESSERA_EXPORT RasterWriter final : public residency::TileSink {
  public:
   /// Opens the output. Of each band type, nodata, scale, offset, description, unit, colour interpretation and palette
   /// are written. All bands have one type and one nodata value, as GeoTIFF demands (`format_mismatch`).
-  /// `alias` when the output is an input; `file_exists` when it (or a sidecar that would describe it) exists and may
-  /// not be replaced; `file_unwritable` when the folder is missing or closed, or the path is no regular file;
+  /// `alias` when the output, or what goes with it, is a file that the job reads; `file_exists` when it (or a sidecar
+  /// or companion) exists and may not be replaced; `file_unwritable` when the folder is missing or closed, the path is
+  /// no regular file or lies in an archive, or the format with these options can't hold such pixels by itself;
   /// `invalid_argument` for metadata or options out of range; `invalid_option` for a creation option or a format that
   /// GDAL does not know or can't write.
   static RasterWriter create(const std::string& path, const raster::RasterMetadata& metadata,

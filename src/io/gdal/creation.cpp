@@ -94,6 +94,15 @@ OptionMap creation_options(const RasterMetadata& metadata, std::span<const BandI
     }
     result[key] = value;
   }
+  for (const std::string& option : options.creation_options) {
+    const auto [key, value] = key_and_value(option);
+    if (key == "NBITS") {
+      result.erase("PREDICTOR");  // knows whole bytes only
+    }
+    if (key == "PREDICTOR") {
+      result[key] = value;
+    }
+  }
   return result;
 }
 
@@ -187,8 +196,12 @@ void require_creation_options(GDALDriverH driver, const std::vector<const char*>
   }
 }
 
-/// Ours for the one format that is tiled and compressed, then the caller's own over them.
-OptionMap copy_options(const RasterWriterOptions& options) {
+bool is_geotiff(const RasterWriterOptions& options) { return EQUAL(options.driver.c_str(), "GTiff"); }
+
+/// Ours for formats that are tiled and compressed, then the caller's own over them.
+OptionMap copy_options(const RasterMetadata& metadata, std::span<const BandInfo> bands,
+                       const RasterWriterOptions& options) {
+  if (is_geotiff(options)) return creation_options(metadata, bands, options);
   OptionMap result;
   if (EQUAL(options.driver.c_str(), "COG")) {
     result["BIGTIFF"] = "IF_SAFER";
@@ -300,7 +313,41 @@ Dataset create_geotiff(const std::string& target, const std::string& path, const
   return dataset;
 }
 
-bool is_copied_format(const RasterWriterOptions& options) { return !EQUAL(options.driver.c_str(), "GTiff"); }
+bool is_known_lossless(const RasterWriterOptions& options) {
+  constexpr const char* drivers[] = {"GTiff", "COG", "PNG"};
+  constexpr const char* keys[] = {"TILED",
+                                  "BLOCKXSIZE",
+                                  "BLOCKYSIZE",
+                                  "BLOCKSIZE",
+                                  "PREDICTOR",
+                                  "ZLEVEL",
+                                  "ZSTD_LEVEL",
+                                  "LZMA_PRESET",
+                                  "LEVEL",
+                                  "NUM_THREADS",
+                                  "BIGTIFF",
+                                  "INTERLEAVE",
+                                  "SPARSE_OK",
+                                  "ENDIANNESS",
+                                  "OVERVIEWS",
+                                  "GEOTIFF_KEYS_FLAVOR",
+                                  "GEOTIFF_VERSION",
+                                  "OVERVIEW_COUNT",
+                                  "OVERVIEW_RESAMPLING"};
+  constexpr const char* compressions[] = {"NONE", "LZW", "DEFLATE", "ZSTD", "PACKBITS", "LZMA"};
+  const auto is_one_of = [](std::span<const char* const> names, const std::string& name) {
+    return std::any_of(names.begin(), names.end(), [&](const char* known) { return EQUAL(known, name.c_str()); });
+  };
+  return is_one_of(drivers, options.driver) &&
+         std::all_of(options.creation_options.begin(), options.creation_options.end(), [&](const std::string& option) {
+           const auto [key, value] = key_and_value(option);
+           return key == "COMPRESS" ? is_one_of(compressions, value) : is_one_of(keys, key);
+         });
+}
+
+bool is_copied_format(const RasterWriterOptions& options) {
+  return !is_geotiff(options) || !is_known_lossless(options);
+}
 
 void require_format(const RasterMetadata& metadata, std::span<const BandInfo> bands,
                     const RasterWriterOptions& options) {
@@ -313,8 +360,7 @@ void require_format(const RasterMetadata& metadata, std::span<const BandInfo> ba
     fail_writer(ErrorCode::invalid_option, "driver", "GDAL must be able to write rasters of the format",
                 options.driver);
   }
-  const std::vector<std::string> texts =
-      texts_of(is_copied_format(options) ? copy_options(options) : creation_options(metadata, bands, options));
+  const std::vector<std::string> texts = texts_of(copy_options(metadata, bands, options));
   require_creation_options(driver, option_list(texts));
 }
 
@@ -328,10 +374,12 @@ RasterWriterOptions intermediate_options(const RasterWriterOptions& options) {
 }
 
 void copy_into_format(const std::string& source, const std::string& target, const std::string& path,
+                      const RasterMetadata& metadata, std::span<const BandInfo> bands,
                       const RasterWriterOptions& options) {
   const GDALDriverH driver = driver_of(options.driver);
-  const std::vector<std::string> texts = texts_of(copy_options(options));
+  const std::vector<std::string> texts = texts_of(copy_options(metadata, bands, options));
   const std::vector<const char*> list = option_list(texts);
+  const ThreadOption internal_mask("GDAL_TIFF_INTERNAL_MASK", "YES");
   MessageCollector messages;
   const Dataset pixels(
       GDALOpenEx(source.c_str(), GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, nullptr, nullptr, nullptr));

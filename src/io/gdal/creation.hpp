@@ -25,15 +25,19 @@ std::array<double, 6> geotransform_of(const raster::RasterMetadata& metadata);
 Dataset create_geotiff(const std::string& target, const std::string& path, const raster::RasterMetadata& metadata,
                        std::span<const raster::BandInfo> bands, const RasterWriterOptions& options);
 
-/// Whether the options ask for a format other than GeoTIFF, which is then copied from one.
+/// Whether the format and the creation options are known to store any samples without loss and in one file.
+bool is_known_lossless(const RasterWriterOptions& options);
+/// Whether the raster is first written as a plain GeoTIFF and then copied: into another format, or with creation
+/// options that may not keep every pixel.
 bool is_copied_format(const RasterWriterOptions& options);
 /// Checks that GDAL can write the format with these options, before anything is touched: `invalid_option`.
 void require_format(const raster::RasterMetadata& metadata, std::span<const raster::BandInfo> bands,
                     const RasterWriterOptions& options);
 /// The options of the GeoTIFF that such a copy is made from.
 RasterWriterOptions intermediate_options(const RasterWriterOptions& options);
-/// Copies a GeoTIFF into the format of the options. `file_unwritable`, `cancelled`.
+/// Copies a GeoTIFF of these bands into the format of the options. `file_unwritable`, `cancelled`.
 void copy_into_format(const std::string& source, const std::string& target, const std::string& path,
+                      const raster::RasterMetadata& metadata, std::span<const raster::BandInfo> bands,
                       const RasterWriterOptions& options);
 
 }  // namespace tessera::io::detail

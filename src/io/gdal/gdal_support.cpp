@@ -1,5 +1,6 @@
 #include "gdal_support.hpp"
 
+#include <cpl_conv.h>
 #include <cpl_error.h>
 #include <cpl_string.h>
 
@@ -63,6 +64,15 @@ void MessageCollector::clear() {
   last_failure_.clear();
   warning_.clear();
 }
+
+ThreadOption::ThreadOption(const char* key, const char* value) : key_(key) {
+  if (const char* before = CPLGetThreadLocalConfigOption(key, nullptr); before != nullptr) {
+    before_ = before;
+  }
+  CPLSetThreadLocalConfigOption(key, value);
+}
+
+ThreadOption::~ThreadOption() { CPLSetThreadLocalConfigOption(key_, before_ ? before_->c_str() : nullptr); }
 
 Dataset& Dataset::operator=(Dataset&& other) noexcept {
   if (this != &other) {

@@ -37,6 +37,19 @@ class MessageCollector {
   std::string warning_;
 };
 
+/// Sets a configuration option of GDAL for this thread while it lives.
+class ThreadOption {
+ public:
+  ThreadOption(const char* key, const char* value);
+  ~ThreadOption();
+  ThreadOption(const ThreadOption&) = delete;
+  ThreadOption& operator=(const ThreadOption&) = delete;
+
+ private:
+  const char* key_;
+  std::optional<std::string> before_;
+};
+
 /// Sole owner of an open dataset.
 class Dataset {
  public:

@@ -12,6 +12,7 @@
 #include "creation.hpp"
 #include "gdal_support.hpp"
 #include "output_file.hpp"
+#include "written_check.hpp"
 
 namespace tessera::io {
 
@@ -32,10 +33,8 @@ using residency::Window;
 
 /// Makes a mask of the whole dataset inside the file, with every pixel accepted.
 CPLErr make_mask(GDALDatasetH dataset) {
-  const std::string before = detail::text_or_empty(CPLGetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", nullptr));
-  CPLSetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", "YES");
+  const detail::ThreadOption internal("GDAL_TIFF_INTERNAL_MASK", "YES");
   const CPLErr status = GDALCreateDatasetMaskBand(dataset, GMF_PER_DATASET);
-  CPLSetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", before.empty() ? nullptr : before.c_str());
   return status != CE_None ? status : GDALFillRaster(GDALGetMaskBand(GDALGetRasterBand(dataset, 1)), 255.0, 0.0);
 }
 
@@ -50,7 +49,11 @@ class RasterWriter::Implementation {
         options_(options),
         is_copied_(detail::is_copied_format(options)),
         file_(path, options.overwrite, options.inputs, is_copied_ ? detail::Staging::copied : detail::Staging::direct) {
-    if (!is_copied_) file_.begin();
+    if (is_copied_) {
+      file_.expect_companions(detail::try_format(file_.folder(), file_.file_name(), described()));
+    } else {
+      file_.begin();
+    }
     dataset_ = detail::create_geotiff(file_.temporary(), file_.path(), metadata_, bands_,
                                       is_copied_ ? detail::intermediate_options(options) : options);
     int width = 0;
@@ -81,7 +84,7 @@ class RasterWriter::Implementation {
   void write_validity(const Window& window, std::span<const std::uint8_t> validity);
   void require_success(CPLErr status, const MessageCollector& messages, const char* rule);
   void require_open() const;
-  void verify(const std::string& name) const;
+  detail::WrittenRaster described() const { return {file_.path(), metadata_, bands_, options_, has_mask_}; }
 
   RasterMetadata metadata_;
   std::vector<BandInfo> bands_;
@@ -195,31 +198,6 @@ void RasterWriter::Implementation::write_validity(const Window& window, std::spa
   transfer(GF_Write, "the mask can't be written");
 }
 
-/// Opens what was written: a medium that lost the end of the file without a word shows here, and a format that doesn't
-/// keep what makes pixels missing.
-void RasterWriter::Implementation::verify(const std::string& name) const {
-  const MessageCollector messages;
-  const Dataset written(
-      GDALOpenEx(name.c_str(), GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, nullptr, nullptr, nullptr));
-  if (!written || GDALGetRasterXSize(written.get()) != metadata_.width ||
-      GDALGetRasterYSize(written.get()) != metadata_.height ||
-      GDALGetRasterCount(written.get()) != static_cast<int>(bands_.size())) {
-    fail_write(file_.path(), "the written file can't be opened again", messages.text());
-  }
-  for (std::size_t i = 0; i < bands_.size() && is_copied_; ++i) {
-    const GDALRasterBandH band = GDALGetRasterBand(written.get(), static_cast<int>(i + 1));
-    if (detail::sample_type_of(band) != bands_[i].type) {
-      fail_write(file_.path(), "the format can't hold the samples' type", std::string(name_of(bands_[i].type)));
-    }
-    if (has_mask_ && (GDALGetMaskFlags(band) & GMF_PER_DATASET) == 0) {
-      fail_write(file_.path(), "the format can't hold missing pixels without a nodata value", options_.driver);
-    }
-    if (bands_[i].no_data.needs_comparison() && !(detail::no_data_of(band, bands_[i].type) == bands_[i].no_data)) {
-      fail_write(file_.path(), "the format can't hold the nodata value", bands_[i].no_data.text());
-    }
-  }
-}
-
 void RasterWriter::Implementation::finish() {
   require_open();
   {
@@ -232,9 +210,12 @@ void RasterWriter::Implementation::finish() {
   try {
     if (is_copied_) {
       file_.begin();
-      detail::copy_into_format(file_.temporary(), file_.product(), file_.path(), options_);
+      detail::copy_into_format(file_.temporary(), file_.product(), file_.path(), metadata_, bands_, options_);
     }
-    verify(file_.product());
+    static_cast<void>(detail::open_written(file_.product(), described()));
+    if (!detail::is_known_lossless(options_)) {
+      detail::require_same_pixels(file_.temporary(), file_.product(), described());
+    }
   } catch (...) {
     abandon();
     throw;
