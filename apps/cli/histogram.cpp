@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "document.hpp"
 #include "histogram_chart.hpp"
+#include "option_help.hpp"
 #include "run.hpp"
 #include "statistics/band_histogram.hpp"
 
@@ -78,7 +79,7 @@ void add_histogram(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1U, 65536U));
   command->add_option("--min", options->request.low, "Lower end of the first bin [default: the smallest value]");
   command->add_option("--max", options->request.high, "Upper end of the last bin [default: the largest value]");
-  command->add_option("--png", options->chart, "Draw the histogram of the one band into a PNG file");
+  require_text(command->add_option("--png", options->chart, "Draw the histogram of the one band into a PNG file"));
   command->add_flag("--overwrite", options->overwrite, "Replace the PNG file if it exists")->needs("--png");
   options->input.add_options(*command);
   options->run.add_job_options(*command);

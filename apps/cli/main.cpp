@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include <cpl_error.h>
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
@@ -33,6 +34,8 @@ int main(int argument_count, char** arguments) {
   // What only asks about the command itself needs neither a subcommand nor threads.
   if (has_argument("--version")) return tessera::cli::print_version(has_argument("--json"));
   if (has_argument("--json-usage")) return tessera::cli::print_json_usage(app, arguments, argument_count);
+  // What GDAL's own threads have to say: their failures come back through the calls that they belong to.
+  CPLSetErrorHandler(CPLQuietErrorHandler);
   const tessera::cli::Interruption interruption;
   try {
     app.parse(argument_count, arguments);

@@ -49,7 +49,7 @@ raster::NoData default_no_data(SampleType type) {
 
 void OutputOptions::add_options(CLI::App& command) {
   const std::string group = "Output";
-  command.add_option("-o,--output", path, "Output file")->required()->group(group);
+  require_text(command.add_option("-o,--output", path, "Output file")->required()->group(group));
   command.add_flag("--overwrite", overwrite, "Replace the output if it exists")->group(group);
   command.add_option("--of,--output-format", format, "Format of the output: a GDAL driver's short name")
       ->capture_default_str()

@@ -201,6 +201,11 @@ Interruption::Interruption() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  // nohup ignores it on purpose.
+  struct sigaction hang_up {};
+  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
+  // A file that may not grow is an error of the write then, which cleans up.
+  std::signal(SIGXFSZ, SIG_IGN);
   // Threads made from here on leave these signals to the one that waits for them.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal_thread = std::make_unique<std::thread>([signals] {

@@ -59,7 +59,7 @@ class CommandDevice {
   Device device_;
 };
 
-/// Stops on SIGINT and SIGTERM. Must be made before any other thread.
+/// Stops on SIGINT, SIGTERM and SIGHUP. Must be made before any other thread.
 class Interruption {
  public:
   Interruption();

@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "conformance/conformance.hpp"
+#include "option_help.hpp"
 #include "run.hpp"
 
 namespace tessera::cli {
@@ -129,7 +130,8 @@ void add_selftest(CLI::App& app, int& exit_code) {
   command->add_option("--cases", options->selection.cases, "Cases of each operation")
       ->capture_default_str()
       ->check(CLI::Range(1U, 100000U));
-  command->add_option("--report", options->report, "Write device, driver and results to a new file, for a bug report");
+  require_text(command->add_option("--report", options->report,
+                                   "Write device, driver and results to a new file, for a bug report"));
   command->add_flag("-q,--quiet", options->run.quiet, "Only failures and the summary");
   options->run.add_device_options(*command);
   options->run.add_json_option(*command);

@@ -248,7 +248,7 @@ TEST_F(OutputContract, outputs_without_a_place) {
     EXPECT_EQ(failure_of(arguments + Arguments{"-o", file("plain/out.tif")}), "file_unwritable");
     failure_of(arguments + Arguments{"-o", folder().path().string()});
     failure_of(arguments + Arguments{"-o", folder().path().string(), "--overwrite"});
-    failure_of(arguments + Arguments{"-o", ""});
+    failure_of(arguments + Arguments{"-o", ""}, 2);
     EXPECT_EQ(sorted_names(), names);
   });
 }

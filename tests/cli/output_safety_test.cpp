@@ -196,6 +196,57 @@ TEST_F(OutputSafety, companions_take_the_name_of_the_output) {
   });
 }
 
+TEST_F(OutputSafety, a_file_that_may_not_grow_is_an_error_that_cleans_up) {
+  make_raster(file("scene.tif"), {.width = 400, .height = 400, .bands = 2, .value = [](int band, int x, int y) {
+                                    return 1 + (x * x * 7 + y * 131 + x * y * band) % 250;
+                                  }});
+  const auto limit = [] {
+    const rlimit size{.rlim_cur = 64 << 10, .rlim_max = 64 << 10};
+    ::setrlimit(RLIMIT_FSIZE, &size);
+  };
+  for_each_writer([&](const Command& command) {
+    const ProcessResult result = tessera(call(command, scene(), {"--co", "COMPRESS=NONE"}), {}, limit);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+    expect_only_the_scene();
+  });
+}
+
+TEST_F(OutputSafety, a_closed_terminal_interrupts_unless_it_is_ignored) {
+  make_long_scene(20000);
+  for_each_writer([&](const Command& command) {
+    EXPECT_EQ(tessera(call(command, scene()), send(SIGHUP)).code, 130);
+    expect_only_the_scene();
+  });
+  make_long_scene(2000);
+  for_each_writer([&](const Command& command) {
+    const auto as_nohup = [] { std::signal(SIGHUP, SIG_IGN); };
+    EXPECT_EQ(tessera(call(command, scene(), {"-q"}), send(SIGHUP), as_nohup).code, 0);
+    remove_output();
+  });
+}
+
+TEST_F(OutputSafety, places_that_can_not_be_written_fail_with_one_message) {
+  std::filesystem::create_symlink(file("loop_b.tif"), file("loop_a.tif"));
+  std::filesystem::create_symlink(file("loop_a.tif"), file("loop_b.tif"));
+  std::filesystem::create_symlink("no_folder/out.tif", file("astray.tif"));
+  const Arguments names = sorted_names();
+  for_each_writer([&](const Command& command) {
+    for (const std::string& target :
+         {file("loop_a.tif"), file("astray.tif"), file(std::string(300, 'a')), file("no_folder/"),
+          "/vsizip/" + file("new.zip") + "/out.tif", "/vsigzip/" + file("new.gz"), std::string("/vsistdout/"),
+          std::string("/vsicurl/http://127.0.0.1:1/out.tif")}) {
+      expect_one_message(call_to(command, scene(), target), "file_unwritable", target);
+      EXPECT_EQ(sorted_names(), names) << target;
+    }
+    const ProcessResult result = tessera(call(command, scene(), {"--co", "COMPRESS=WEBP"}));
+    EXPECT_NE(result.code, 0);
+    EXPECT_TRUE(holds(result.errors, "WEBP")) << result.errors;
+    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+    EXPECT_EQ(sorted_names(), names);
+  });
+}
+
 TEST_F(OutputSafety, a_link_to_nothing_yet_is_written_through) {
   std::filesystem::create_symlink("real.tif", file("out.tif"));
   for_each_writer([&](const Command& command) {
@@ -205,6 +256,13 @@ TEST_F(OutputSafety, a_link_to_nothing_yet_is_written_through) {
     EXPECT_EQ(sorted_names(), (Arguments{"out.tif", "real.tif", "scene.tif"}));
     std::filesystem::remove(file("real.tif"));
   });
+}
+
+TEST_F(OutputSafety, an_output_without_a_name_is_a_mistake_in_the_call) {
+  for_each_writer([&](const Command& command) { failure_of(call_to(command, scene(), ""), 2); });
+  failure_of({"histogram", scene(), "-b", "1", "--png", ""}, 2);
+  failure_of({"selftest", "--cases", "1", "--operation", "mask", "--report", ""}, 2);
+  expect_only_the_scene();
 }
 
 }  // namespace
