@@ -1,8 +1,12 @@
 #include <tessera/residency/encoding_sink.hpp>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include <tessera/error.hpp>
@@ -73,6 +77,31 @@ PixelCounts encode(std::span<const std::byte> values, const NoData& no_data, std
   return counts;
 }
 
+/// Missing pixels of float32 values that may go on as they are, because every one of them is the quiet NaN that would be
+/// written; none where a value has to be encoded.
+std::optional<std::uint64_t> unchanged(std::span<const std::byte> values, const NoData& no_data) {
+  if (no_data.needs_comparison()) return std::nullopt;
+  constexpr std::size_t step = 1024;  // of a constant size, so that compilers use vectors
+  const std::int32_t infinity = std::bit_cast<std::int32_t>(std::numeric_limits<float>::infinity());
+  const std::int32_t quiet_nan = std::bit_cast<std::int32_t>(std::numeric_limits<float>::quiet_NaN());
+  const std::size_t pixels = values.size() / sizeof(float);
+  std::uint64_t missing = 0;
+  for (std::size_t first = 0; first < pixels; first += step) {
+    std::array<std::int32_t, step> bits{};
+    std::memcpy(bits.data(), values.data() + first * sizeof(float), std::min(step, pixels - first) * sizeof(float));
+    std::int32_t not_numbers = 0;
+    std::int32_t quiet_nans = 0;
+    for (const std::int32_t value : bits) {
+      not_numbers += (value & 0x7fffffff) > infinity ? 1 : 0;
+      quiet_nans += value == quiet_nan ? 1 : 0;
+    }
+    if (not_numbers != quiet_nans) return std::nullopt;
+    missing += static_cast<std::uint64_t>(not_numbers);
+  }
+  if (missing > 0 && no_data.kind() == NoData::Kind::none) return std::nullopt;
+  return missing;
+}
+
 PixelCounts encode_as(SampleType type, std::span<const std::byte> values, const NoData& no_data,
                       std::vector<std::byte>& target, std::vector<std::uint8_t>& validity) {
   switch (type) {
@@ -134,6 +163,13 @@ void EncodingSink::write_checked(const WriteRequest& request) {
   for (const BandSamples& samples : request.bands) {
     const std::size_t index = samples.band - 1;
     const raster::BandInfo& band = inner_->bands()[index];
+    if (band.type == SampleType::float32) {
+      if (const auto missing = unchanged(samples.samples, band.no_data)) {
+        counts_[index].missing += *missing;
+        bands.push_back(samples);
+        continue;
+      }
+    }
     const PixelCounts added = encode_as(band.type, samples.samples, band.no_data, encoded_[index], validity_);
     counts_[index].missing += added.missing;
     counts_[index].collisions += added.collisions;

@@ -151,6 +151,8 @@ class StreamRun {
   }
 
   void submit() {
+    // Kernels are compiled while the first windows are read.
+    if (job_.build && total() > 0) graphs_.prepare(job_.grid[0].pixel_count());
     for (std::uint64_t window = 0; window < total(); ++window) {
       if (!wait_for(window, Stage::decoded)) return;
       StreamSlot& slot = slot_of(window).memory;

@@ -79,6 +79,8 @@ class StreamGraphs {
   StreamGraphs(Device& device, const StreamJob& job, const StreamLayout& layout)
       : device_(device), job_(job), layout_(layout) {}
 
+  /// Compiles the graph for windows of a number of pixels, unless it is.
+  void prepare(std::uint64_t pixels) { compiled(pixels); }
   /// Records uploads, the graph and downloads for the slot's window.
   void encode(Encoder& encoder, const StreamSlot& slot);
 
