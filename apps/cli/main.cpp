@@ -30,10 +30,11 @@ int main(int argument_count, char** arguments) {
   };
   int exit_code = 0;
   CLI::App app;
-  tessera::cli::build_command(app, exit_code);
+  const bool lists_options = has_argument("--json-usage");
+  tessera::cli::build_command(app, exit_code, argument_count > 1 && !lists_options ? arguments[1] : "");
   // What only asks about the command itself needs neither a subcommand nor threads.
   if (has_argument("--version")) return tessera::cli::print_version(has_argument("--json"));
-  if (has_argument("--json-usage")) return tessera::cli::print_json_usage(app, arguments, argument_count);
+  if (lists_options) return tessera::cli::print_json_usage(app, arguments, argument_count);
   // What GDAL's own threads have to say: their failures come back through the calls that they belong to.
   CPLSetErrorHandler(CPLQuietErrorHandler);
   const tessera::cli::Interruption interruption;

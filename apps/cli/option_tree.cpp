@@ -1,6 +1,7 @@
 #include "option_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <string_view>
 
@@ -13,6 +14,15 @@
 
 namespace tessera::cli {
 namespace {
+
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& app, int& exit_code);
+};
+constexpr std::array commands{Command{"devices", add_devices},  Command{"info", add_info},
+                              Command{"stats", add_stats},      Command{"histogram", add_histogram},
+                              Command{"ndvi", add_ndvi},        Command{"threshold", add_threshold},
+                              Command{"selftest", add_selftest}};
 
 /// CLI11 keeps the choices of `IsMember` only in the text it adds to the type's name: `TEXT:{a,b}`.
 void split_type(const std::string& type, OptionEntry& entry) {
@@ -72,7 +82,7 @@ nlohmann::ordered_json command_json(const CLI::App& command) {
 
 }  // namespace
 
-void build_command(CLI::App& app, int& exit_code) {
+void build_command(CLI::App& app, int& exit_code, std::string_view only) {
   app.name("tessera");
   app.description("Analysis of rasters on the GPU, with missing data that stays missing.");
   // Both are seen before the arguments are parsed: they need no subcommand.
@@ -81,13 +91,9 @@ void build_command(CLI::App& app, int& exit_code) {
       ->description("Print the options as a JSON document and leave; after a subcommand, its options");
   app.require_subcommand(1);
   app.footer("Example: tessera ndvi scene.tif --red 1 --nir 2 -o ndvi.tif");
-  add_devices(app, exit_code);
-  add_info(app, exit_code);
-  add_stats(app, exit_code);
-  add_histogram(app, exit_code);
-  add_ndvi(app, exit_code);
-  add_threshold(app, exit_code);
-  add_selftest(app, exit_code);
+  const auto chosen = std::ranges::find(commands, only, &Command::name);
+  for (const Command& command : commands)
+    if (chosen == commands.end() || command.name == only) command.add(app, exit_code);
 }
 
 std::vector<OptionEntry> options_of(const CLI::App& command) {

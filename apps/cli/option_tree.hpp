@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -9,8 +10,9 @@
 // The command's option tables, for whatever is derived from them: parsing, `--json-usage`, man pages, completion.
 namespace tessera::cli {
 
-/// Fills the application with every subcommand. A subcommand that runs leaves its exit code in `exit_code`.
-void build_command(CLI::App& app, int& exit_code);
+/// Fills the application with every subcommand, or with only the one of that name, which takes less time. A subcommand
+/// that runs leaves its exit code in `exit_code`.
+void build_command(CLI::App& app, int& exit_code, std::string_view only = {});
 
 /// One option as its users see it.
 struct OptionEntry {

@@ -24,16 +24,17 @@ ExitCode run_stats(const StatsOptions& options) {
   const std::vector<BandChoice> bands = options.bands.choose(inputs, inputs.open(options.file));
   inputs.prepare();
 
+  CommandDevice device(options.run);
   std::vector<std::unique_ptr<BandStatistics>> statistics;
   std::vector<BandStatistics*> list;
   for (const BandChoice& band : bands) {
     const raster::BandInfo& info = inputs.info(band);
     statistics.push_back(BandStatistics::create(info, {.percentiles = percentiles,
                                                        .descending = info.scale_or_default() < 0,
-                                                       .has_quality_mask = inputs.has_quality_mask()}));
+                                                       .has_quality_mask = inputs.has_quality_mask(),
+                                                       .counting_place = counting_place(device.device())}));
     list.push_back(statistics.back().get());
   }
-  CommandDevice device(options.run);
   gather({device.device(), options.run, inputs}, bands, list, "stats");
 
   nlohmann::ordered_json document = job_document(options.input);

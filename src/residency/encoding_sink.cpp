@@ -77,8 +77,8 @@ PixelCounts encode(std::span<const std::byte> values, const NoData& no_data, std
   return counts;
 }
 
-/// Missing pixels of float32 values that may go on as they are, because every one of them is the quiet NaN that would be
-/// written; none where a value has to be encoded.
+/// Missing pixels of float32 values that may go on as they are, because every one of them is the quiet NaN that would
+/// be written; none where a value has to be encoded.
 std::optional<std::uint64_t> unchanged(std::span<const std::byte> values, const NoData& no_data) {
   if (no_data.needs_comparison()) return std::nullopt;
   constexpr std::size_t step = 1024;  // of a constant size, so that compilers use vectors

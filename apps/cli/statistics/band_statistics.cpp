@@ -85,6 +85,10 @@ void BandFigures::print() const {
     if (value) fmt::print("  percentile {}: {}\n", name, *value);
 }
 
+residency::StreamPlace counting_place(const Device& device) {
+  return device.info().type == DeviceType::cpu ? residency::StreamPlace::host : residency::StreamPlace::device;
+}
+
 std::unique_ptr<BandStatistics> BandStatistics::create(const raster::BandInfo& info,
                                                        const BandStatisticsOptions& options) {
   switch (raster::size_of(info.type)) {

@@ -14,6 +14,7 @@
 #include <tessera/graph/graph.hpp>
 #include <tessera/raster/band.hpp>
 #include <tessera/raster/band_info.hpp>
+#include <tessera/residency/stream.hpp>
 
 #include "statistics/rank_search.hpp"
 #include "statistics/sample_value.hpp"
@@ -79,7 +80,13 @@ struct BandStatisticsOptions {
   /// A negative scale turns the order of values around: percentile p is taken at 100 - p.
   bool descending = false;
   bool has_quality_mask = false;
+  /// Where the values of 8- and 16-bit integers are counted, as `counting_place` says.
+  residency::StreamPlace counting_place = residency::StreamPlace::device;
 };
+
+/// Where a device's samples are best counted. Kernels on a CPU-type device pass their lanes one by one to every
+/// counter, which takes 20 times as long as counting on the host, and the samples lie in its memory anyway.
+residency::StreamPlace counting_place(const Device& device);
 
 /// Gathers one band. How depends on the samples' type: all values of 8- and 16-bit integers are counted, 32-bit types
 /// are summed on the device and their ranks found by a second pass, 64-bit types are worked on by the host.

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 #include <tessera/operand/sum_state.hpp>
 #include <tessera/ops/histogram.hpp>
@@ -23,18 +27,61 @@ void add_squares(SumState& squares, std::uint64_t magnitude, std::uint64_t count
   }
 }
 
-/// 8- and 16-bit integers: the device counts every value there is, and the counts give all figures.
+/// Counts the samples of a window on the host, by order key. Two tables take turns, so that equal neighbours don't wait
+/// for each other.
+template <class Word>
+class SampleCounter {
+ public:
+  explicit SampleCounter(raster::SampleType type) : flip_(static_cast<Word>(order_key(type, 0))) {}
+
+  /// Counts each pixel that `accepts(pixel, bits)`.
+  template <class Accepts>
+  void count(std::span<const std::byte> samples, const Accepts& accepts, std::vector<std::uint64_t>& counts) {
+    const std::size_t pixels = samples.size() / sizeof(Word);
+    for (std::size_t first = 0; first < pixels; first += most_at_once) {
+      count_some(samples, first, std::min(pixels, first + most_at_once), accepts);
+      for (std::size_t key = 0; key < counts.size(); ++key) {
+        for (auto& table : tables_) counts[key] += std::exchange(table[key], 0);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_at_once = std::size_t{1} << 31;  // that a counter holds
+
+  template <class Accepts>
+  void count_some(std::span<const std::byte> samples, std::size_t first, std::size_t end, const Accepts& accepts) {
+    const auto add = [&](std::size_t pixel, std::vector<std::uint32_t>& table) {
+      Word bits{};
+      std::memcpy(&bits, samples.data() + pixel * sizeof(Word), sizeof(Word));
+      table[bits ^ flip_] += accepts(pixel, bits) ? 1 : 0;
+    };
+    std::size_t pixel = first;
+    for (; pixel + 1 < end; pixel += 2) {
+      add(pixel, tables_[0]);
+      add(pixel + 1, tables_[1]);
+    }
+    if (pixel < end) add(pixel, tables_[0]);
+  }
+
+  Word flip_;  // what the order key of a narrow integer differs by
+  std::array<std::vector<std::uint32_t>, 2> tables_{std::vector<std::uint32_t>(std::size_t{1} << 8 * sizeof(Word)),
+                                                    std::vector<std::uint32_t>(std::size_t{1} << 8 * sizeof(Word))};
+};
+
+/// 8- and 16-bit integers: every value there is is counted, and the counts give all figures.
 class CountedBand final : public BandStatistics {
  public:
   CountedBand(const raster::BandInfo& info, const BandStatisticsOptions& options)
       : info_(info),
         has_quality_mask_(options.has_quality_mask),
+        on_host_(options.counting_place == residency::StreamPlace::host),
         percentiles_(info, options),
         counts_(std::size_t{1} << bit_count(info.type)) {}
 
   bool needs_pass() const override { return !passed_; }
-  bool on_host() const override { return false; }
-  std::uint64_t result_bytes() const override { return counts_offset() + 4 * counts_.size(); }
+  bool on_host() const override { return on_host_; }
+  std::uint64_t result_bytes() const override { return on_host_ ? 0 : counts_offset() + 4 * counts_.size(); }
 
   void add_operations(Graph& graph, const BandOperands& operands) const override {
     raster::Band band = operands.band;
@@ -53,6 +100,14 @@ class CountedBand final : public BandStatistics {
   }
 
   void accept(const BandWindow& window) override {
+    if (on_host_) {
+      missing_.add_masked(window);
+      if (raster::size_of(info_.type) == 1)
+        count_on_host<std::uint8_t>(window);
+      else
+        count_on_host<std::uint16_t>(window);
+      return;
+    }
     if (has_quality_mask_) {
       merge_missing_counts(window, 0, missing_);
     } else {
@@ -63,7 +118,7 @@ class CountedBand final : public BandStatistics {
 
   void end_pass() override {
     passed_ = true;
-    if (!has_quality_mask_ && info_.no_data.needs_comparison()) {
+    if (counts_no_data() && info_.no_data.needs_comparison()) {
       std::uint64_t& no_data = counts_[order_key(info_.type, info_.no_data.bits())];
       missing_.no_data = no_data;
       no_data = 0;
@@ -99,9 +154,34 @@ class CountedBand final : public BandStatistics {
 
  private:
   std::uint64_t counts_offset() const noexcept { return has_quality_mask_ ? 32 : 0; }
+  /// Whether the nodata value is counted as any other.
+  bool counts_no_data() const noexcept { return on_host_ || !has_quality_mask_; }
+
+  template <class Word>
+  void count_on_host(const BandWindow& window) {
+    SampleCounter<Word> counter(info_.type);
+    const std::span<const std::uint8_t> validity = window.validity;
+    const auto count = [&](const auto& accepts) { counter.count(window.samples, accepts, counts_); };
+    if (validity.empty()) {
+      count([](std::size_t, Word) { return true; });
+    } else if (!has_quality_mask_) {
+      count([&](std::size_t pixel, Word) { return validity[pixel] != 0; });
+    } else {
+      const std::span<const std::uint8_t> unmasked = window.unmasked;
+      const bool compares = info_.no_data.needs_comparison();
+      const auto no_data = static_cast<Word>(info_.no_data.bits());
+      count([&](std::size_t pixel, Word bits) {
+        if (!unmasked.empty() && unmasked[pixel] == 0) return false;
+        const bool good = (compares && bits == no_data) || validity[pixel] != 0;
+        missing_.quality += good ? 0 : 1;
+        return good;
+      });
+    }
+  }
 
   const raster::BandInfo& info_;
   bool has_quality_mask_;
+  bool on_host_;
   PercentileSearch percentiles_;
   std::vector<std::uint64_t> counts_;  ///< by order key
   MissingPixels missing_;

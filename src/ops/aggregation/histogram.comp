@@ -106,8 +106,9 @@ uvec4 guessed_bins(uvec4 bits) {
 // The bins of four values; `bins` or more for those that are not accepted.
 uvec4 bins_of(uvec4 bits) {
   uint mode = binning_mode == histogram_resident ? binning.mode : binning_mode;
-  if (mode != histogram_search) return guessed_bins(bits);
+  if (mode == histogram_guess) return guessed_bins(bits);
   ivec4 keys = ivec4(key_of(bits.x), key_of(bits.y), key_of(bits.z), key_of(bits.w));
+  if (mode == histogram_direct) return uvec4(keys) - uint(binning.low_key);
   uvec4 bin = searched_bins(keys);
   UNROLL for (uint j = 0u; j < 4u; ++j) bin[j] = accepts(keys[j]) ? bin[j] : no_bin;
   return bin;

@@ -23,6 +23,7 @@ TESSERA_CONSTANT(uint, histogram_nothing, 0u);   // no value is counted
 TESSERA_CONSTANT(uint, histogram_guess, 1u);     // a quick guess, then one comparison with an edge
 TESSERA_CONSTANT(uint, histogram_search, 2u);    // binary search among edges
 TESSERA_CONSTANT(uint, histogram_resident, 3u);  // as the binning on the device says
+TESSERA_CONSTANT(uint, histogram_direct, 4u);    // a bin for every integer: its distance from the lowest
 
 // Where the prologue takes the bins from.
 TESSERA_CONSTANT(uint, histogram_source_host, 0u);    // the host has made the binning
@@ -134,9 +135,10 @@ HISTOGRAM_FUNCTION HistogramBinning uniform_float_binning(uint low_bits, uint hi
 HISTOGRAM_FUNCTION HistogramBinning uniform_integer_binning(int low_key, int high_key, uint bins) {
   HistogramBinning binning = empty_binning();
   if (low_key > high_key) return binning;
-  binning.mode = histogram_guess;
-  binning.low_key = low_key;
   binning.key_range = uint(high_key) - uint(low_key);
+  // A distance d below the width w is in bin floor(d * (w + 1) / w) = d, and w is in the last.
+  binning.mode = binning.key_range == bins - 1u ? histogram_direct : histogram_guess;
+  binning.low_key = low_key;
   binning.width = binning.key_range == 0u ? 1u : binning.key_range;
   binning.ratio = (uint64_t(bins) << 32) / uint64_t(binning.width);
   return binning;
