@@ -86,7 +86,7 @@ TEST_F(AliasTest, NamesThemWhenARebindingConflicts) {
   EXPECT_EQ(detail.operation, "fill in");
   EXPECT_EQ(detail.operand, "output");
   EXPECT_THAT(detail.values, AllOf(HasSubstr("result"), HasSubstr("there"), HasSubstr("a.validity of fill in")));
-  EXPECT_TRUE(encoder.state().empty()) << "nothing was recorded";
+  EXPECT_EQ(encoder.state().recorded(), VK_NULL_HANDLE) << "nothing was recorded";
 }
 
 TEST_F(AliasTest, NamesThePortWhoseOwnChunksOverlap) {
