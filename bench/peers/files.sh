@@ -1,22 +1,25 @@
 #!/bin/bash
 # Whole jobs from file to file beside GDAL's own tools, in turns on one machine: bench/peers/files.sh BUILD_FOLDER [ROUNDS [SIZE [THREADS]]]
-# Needs GDAL's command-line tools with Python, and GNU time. Prints wall seconds, CPU seconds and peak memory of each run;
-# the first round of each command only fills the caches and is not shown.
+# Needs GDAL's command-line tools with Python, GNU time and bc. Prints wall seconds, CPU seconds and peak memory of each run;
+# the first round of each command only fills the caches and is not shown. LARGE is the side in pixels of the scene for
+# statistics: by default it holds 1 GiB before compression.
 set -eu
 build=$1
 rounds=${2:-3}
 size=${3:-10000}
 threads=${4:-2}
+large=${LARGE:-16384}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$build/bin/make_scene" "$folder/scene.tif" "$size" "$size" > /dev/null
+"$build/bin/make_scene" "$folder/large.tif" "$large" "$large" > /dev/null
 
 measure() {
   local name=$1
   shift
   /usr/bin/time -o "$folder/time" -f '%e %U %S %M' "$@" > /dev/null
   read -r wall user system memory < "$folder/time"
-  [ "$round" = 0 ] || printf '%-16s wall %6.1f s   CPU %6.1f s   peak %5.0f MB\n' "$name" "$wall" \
+  [ "$round" = 0 ] || printf '%-16s wall %6.2f s   CPU %6.2f s   peak %5.0f MB\n' "$name" "$wall" \
     "$(echo "$user + $system" | bc)" "$(echo "$memory / 1000" | bc)"
 }
 
@@ -37,6 +40,9 @@ for ((round = 0; round <= rounds; ++round)); do
     --threads "$threads"
   measure "gdal_calc.py" "${peer[@]}" "$calibrated"
   measure "gdal_calc stored" "${peer[@]}" "$stored"
-  measure "tessera stats" "$build/bin/tessera" stats "$folder/scene.tif" --threads "$threads"
-  measure "gdalinfo -stats" gdalinfo -stats "$folder/scene.tif"
+  measure "tessera stats" "$build/bin/tessera" stats "$folder/large.tif" --threads "$threads"
+  measure "with percentiles" "$build/bin/tessera" stats "$folder/large.tif" --percentiles 2,50,98 --threads "$threads"
+  measure "gdalinfo -stats" gdalinfo --config GDAL_NUM_THREADS "$threads" -stats "$folder/large.tif"
+  measure "tessera info" "$build/bin/tessera" info "$folder/large.tif"
+  measure "gdalinfo" gdalinfo "$folder/large.tif"
 done
