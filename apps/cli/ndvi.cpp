@@ -32,17 +32,19 @@ raster::BandInfo index_band() {
 
 BandFigures write_index(const JobContext& context, const std::vector<BandChoice>& bands, OutputRaster& output) {
   const raster::BandInfo index{.type = raster::SampleType::float32};
-  const auto statistics = BandStatistics::create(index, {});
+  const auto statistics = BandStatistics::create(index, {.place = gathering_place(context.device)});
   residency::StreamJob job = stream_job(context.inputs, bands);
   job.output_bands = 1;
   job.sink = &output.sink();
   job.result_bytes = statistics->result_bytes();
   job.build = [&](Graph& graph, const residency::StreamViews& views) {
     graph.add(raster::Ndvi{.near_infrared = views.inputs[0], .red = views.inputs[1], .output = views.outputs[0]});
-    statistics->add_operations(graph, {.band = {.values = views.outputs[0]}, .results = views.results});
+    if (!statistics->on_host())
+      statistics->add_operations(graph, {.band = {.values = views.outputs[0]}, .results = views.results});
   };
   job.accept = [&](const residency::StreamedWindow& window) {
-    statistics->accept({.pixels = window.window.pixel_count(), .results = window.results});
+    statistics->accept(
+        {.pixels = window.window.pixel_count(), .results = window.results, .samples = window.outputs[0]});
   };
   run_stream(context, job, "ndvi", output.preferred_block());
   statistics->end_pass();

@@ -32,7 +32,7 @@ ExitCode run_stats(const StatsOptions& options) {
     statistics.push_back(BandStatistics::create(info, {.percentiles = percentiles,
                                                        .descending = info.scale_or_default() < 0,
                                                        .has_quality_mask = inputs.has_quality_mask(),
-                                                       .counting_place = counting_place(device.device())}));
+                                                       .place = gathering_place(device.device())}));
     list.push_back(statistics.back().get());
   }
   gather({device.device(), options.run, inputs}, bands, list, "stats");

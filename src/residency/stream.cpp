@@ -177,12 +177,15 @@ class StreamRun {
     }
   }
 
+  static std::span<const std::byte> output_of(const StreamSlot& slot, std::size_t index) {
+    return slot.outputs[index].host().first(4 * slot.window.pixel_count());
+  }
+
   void write(const StreamSlot& slot) const {
     if (job_.sink == nullptr) return;
     std::vector<BandSamples> bands;
     for (std::size_t i = 0; i < slot.outputs.size(); ++i)
-      bands.push_back({.band = static_cast<std::uint32_t>(i + 1),
-                       .samples = slot.outputs[i].host().first(4 * slot.window.pixel_count())});
+      bands.push_back({.band = static_cast<std::uint32_t>(i + 1), .samples = output_of(slot, i)});
     job_.sink->write({.window = slot.window, .bands = bands});
   }
 
@@ -190,6 +193,7 @@ class StreamRun {
     StreamedWindow view;
     view.window = slot.window;
     view.results = slot.results.host().first(layout_.result_bytes);
+    for (std::size_t i = 0; i < slot.outputs.size(); ++i) view.outputs.push_back(output_of(slot, i));
     const std::uint64_t pixels = slot.window.pixel_count();
     const auto plane_bytes = [&](std::optional<std::size_t> plane) -> std::span<const std::uint8_t> {
       if (!plane) return {};

@@ -254,7 +254,7 @@ BandHistogram gather_histogram(const JobContext& context, const BandChoice& band
     return HostHistogram(context, band, request).run(progress_name);
   if (raster::size_of(info.type) == 4) return DeviceHistogram(context, band, request).run(progress_name);
   const auto statistics = BandStatistics::create(
-      info, {.has_quality_mask = context.inputs.has_quality_mask(), .counting_place = counting_place(context.device)});
+      info, {.has_quality_mask = context.inputs.has_quality_mask(), .place = gathering_place(context.device)});
   gather(context, {band}, {statistics.get()}, progress_name);
   return bins_of_counts(info, *statistics->value_counts(), request);
 }

@@ -85,7 +85,7 @@ void BandFigures::print() const {
     if (value) fmt::print("  percentile {}: {}\n", name, *value);
 }
 
-residency::StreamPlace counting_place(const Device& device) {
+residency::StreamPlace gathering_place(const Device& device) {
   return device.info().type == DeviceType::cpu ? residency::StreamPlace::host : residency::StreamPlace::device;
 }
 

@@ -80,16 +80,16 @@ struct BandStatisticsOptions {
   /// A negative scale turns the order of values around: percentile p is taken at 100 - p.
   bool descending = false;
   bool has_quality_mask = false;
-  /// Where the values of 8- and 16-bit integers are counted, as `counting_place` says.
-  residency::StreamPlace counting_place = residency::StreamPlace::device;
+  /// Where samples of up to 32 bits are worked on, as `gathering_place` says.
+  residency::StreamPlace place = residency::StreamPlace::device;
 };
 
-/// Where a device's samples are best counted. Kernels on a CPU-type device pass their lanes one by one to every
-/// counter, which takes 20 times as long as counting on the host, and the samples lie in its memory anyway.
-residency::StreamPlace counting_place(const Device& device);
+/// Where figures are best gathered. Kernels on a CPU-type device reach memory lane by lane, which for a counter takes
+/// 20 times as long as counting on the host, and the samples lie in its memory anyway.
+residency::StreamPlace gathering_place(const Device& device);
 
 /// Gathers one band. How depends on the samples' type: all values of 8- and 16-bit integers are counted, 32-bit types
-/// are summed on the device and their ranks found by a second pass, 64-bit types are worked on by the host.
+/// are summed and their ranks found by a second pass, 64-bit types are worked on by the host beside any device.
 class BandStatistics {
  public:
   static std::unique_ptr<BandStatistics> create(const raster::BandInfo& info, const BandStatisticsOptions& options);

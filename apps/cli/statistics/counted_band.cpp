@@ -75,7 +75,7 @@ class CountedBand final : public BandStatistics {
   CountedBand(const raster::BandInfo& info, const BandStatisticsOptions& options)
       : info_(info),
         has_quality_mask_(options.has_quality_mask),
-        on_host_(options.counting_place == residency::StreamPlace::host),
+        on_host_(options.place == residency::StreamPlace::host),
         percentiles_(info, options),
         counts_(std::size_t{1} << bit_count(info.type)) {}
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstring>
+
 #include <tessera/operand/sum_state.hpp>
 #include <tessera/ops/histogram.hpp>
 #include <tessera/raster/statistics.hpp>
@@ -5,6 +8,7 @@
 #include "statistics/band_statistics.hpp"
 #include "statistics/missing_pixels.hpp"
 #include "statistics/window_results.hpp"
+#include "statistics/word_sums.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -20,16 +24,20 @@ constexpr std::uint64_t missing_offset = squares_offset + SumState::byte_size;
 constexpr std::uint64_t first_pass_bytes = missing_offset + 32;
 constexpr std::uint64_t counts_bytes = 4 * std::uint64_t{RankSearch::bins};
 
-/// 32-bit integers and float32: sums on the device; percentiles by counting the halves of the raw bits.
+/// 32-bit integers and float32: exact sums; percentiles by counting the halves of the raw bits.
 class WordBand final : public BandStatistics {
  public:
   WordBand(const raster::BandInfo& info, const BandStatisticsOptions& options)
-      : info_(info), has_quality_mask_(options.has_quality_mask), percentiles_(info, options) {}
+      : info_(info),
+        has_quality_mask_(options.has_quality_mask),
+        on_host_(options.place == residency::StreamPlace::host),
+        percentiles_(info, options) {}
 
   bool needs_pass() const override { return pass_ == 0 || percentiles_.needs_pass(); }
-  bool on_host() const override { return false; }
+  bool on_host() const override { return on_host_; }
 
   std::uint64_t result_bytes() const override {
+    if (on_host_) return 0;
     if (pass_ == 0) return first_pass_bytes + (percentiles_.empty() ? 0 : counts_bytes);
     return percentiles_.prefixes().size() * counts_bytes;
   }
@@ -51,6 +59,10 @@ class WordBand final : public BandStatistics {
   }
 
   void accept(const BandWindow& window) override {
+    if (on_host_) {
+      accept_on_host(window);
+      return;
+    }
     if (pass_ > 0) {
       for (std::size_t index = 0; index < counts().size(); ++index)
         add_counts(window.results, index * counts_bytes, counts()[index]);
@@ -138,13 +150,85 @@ class WordBand final : public BandStatistics {
                  value_of_bits(info_.type, read_value<std::uint32_t>(window.results, extent_offset + 4)));
   }
 
+  void accept_on_host(const BandWindow& window) {
+    if (pass_ > 0) {
+      count_prefixes(window);
+    } else if (is_float()) {
+      gather_on_host<FloatSums>(window);
+    } else if (info_.type == SampleType::sint32) {
+      gather_on_host<IntegerSums<std::int32_t>>(window);
+    } else {
+      gather_on_host<IntegerSums<std::uint32_t>>(window);
+    }
+  }
+
+  /// The first pass: sums, extent, reasons, and the high halves.
+  template <class Sums>
+  void gather_on_host(const BandWindow& window) {
+    missing_.add_masked(window);
+    Sums sums;
+    std::uint64_t* const halves = percentiles_.empty() ? nullptr : counts().front().data();
+    const MissingPixels missing = visit_valid(window, [&](std::uint32_t bits) {
+      sums.add(bits);
+      if (halves != nullptr) ++halves[bits >> 16];
+    });
+    missing_.no_data += missing.no_data;
+    missing_.not_finite += missing.not_finite;
+    missing_.quality += missing.quality;
+    if (sums.count() == 0) return;
+    valid_ += sums.count();
+    sum_.merge(sums.sum());
+    squares_.merge(sums.squares());
+    merge_extent(value_of_bits(info_.type, bits_of_key(info_.type, sums.smallest_key())),
+                 value_of_bits(info_.type, bits_of_key(info_.type, sums.largest_key())));
+  }
+
+  /// The second pass: the low halves of what the prefixes hold.
+  void count_prefixes(const BandWindow& window) {
+    std::vector<std::uint32_t> highs;
+    for (const std::uint64_t prefix : percentiles_.prefixes())
+      highs.push_back(static_cast<std::uint32_t>(bits_of_key(info_.type, prefix << 16) >> 16));
+    visit_valid(window, [&](std::uint32_t bits) {
+      for (std::size_t index = 0; index < highs.size(); ++index)
+        if (bits >> 16 == highs[index]) ++counts()[index][bits & 0xffff];
+    });
+  }
+
+  /// Visits the bits of valid pixels; returns how many of the others there are by reason, but for the file's masks.
+  template <class Visit>
+  MissingPixels visit_valid(const BandWindow& window, const Visit& visit) const {
+    const std::span<const std::uint8_t> accepted = has_quality_mask_ ? window.unmasked : window.validity;
+    const std::span<const std::uint8_t> good = has_quality_mask_ ? window.validity : std::span<const std::uint8_t>();
+    const bool nan_is_no_data = info_.no_data.kind() == raster::NoData::Kind::not_a_number;
+    const bool compares = info_.no_data.needs_comparison();
+    const auto no_data = static_cast<std::uint32_t>(info_.no_data.bits());
+    const bool zero_is_no_data = both_zeros_missing();
+    const std::uint32_t not_finite = is_float() ? 0x7f800000 : 0;
+    MissingPixels missing;
+    for (std::uint64_t pixel = 0; pixel < window.pixels; ++pixel) {
+      if (!accepted.empty() && accepted[pixel] == 0) continue;
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, window.samples.data() + 4 * pixel, sizeof(bits));
+      if (compares && (bits == no_data || (zero_is_no_data && bits << 1 == 0))) {
+        ++missing.no_data;
+      } else if (not_finite != 0 && (bits & not_finite) == not_finite) {
+        ++(nan_is_no_data && (bits & 0x7fffff) != 0 ? missing.no_data : missing.not_finite);
+      } else if (!good.empty() && good[pixel] == 0) {
+        ++missing.quality;
+      } else {
+        visit(bits);
+      }
+    }
+    return missing;
+  }
+
   void merge_extent(const SampleValue& minimum, const SampleValue& maximum) {
     if (!minimum_ || to_double(minimum) < to_double(*minimum_)) minimum_ = minimum;
     if (!maximum_ || to_double(maximum) > to_double(*maximum_)) maximum_ = maximum;
   }
 
   void end_first_pass() {
-    if (counts_missing()) return;
+    if (on_host_ || counts_missing()) return;
     const std::uint64_t rest = pixels_ - valid_ - missing_.total();
     (is_float() ? missing_.not_finite : missing_.no_data) = rest;
   }
@@ -189,6 +273,7 @@ class WordBand final : public BandStatistics {
 
   const raster::BandInfo& info_;
   bool has_quality_mask_;
+  bool on_host_;
   PercentileSearch percentiles_;
   unsigned pass_ = 0;
   std::uint64_t pixels_ = 0;

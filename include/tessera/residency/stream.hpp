@@ -48,6 +48,7 @@ struct StreamedWindow {
   std::vector<std::span<const std::byte>> samples;      ///< per input, in the band's storage type
   std::vector<std::span<const std::uint8_t>> validity;  ///< per input; empty without a validity plane
   std::vector<std::span<const std::uint8_t>> unmasked;  ///< per input; empty without `StreamInput::unmasked_plane`
+  std::vector<std::span<const std::byte>> outputs;      ///< per output band: float32 values
   /// Per input: missing pixels of its validity plane by reason, as `ValidityDestination` counts them.
   std::vector<std::uint64_t> missing_by_mask;
   std::vector<std::uint64_t> missing_by_alpha;

@@ -39,7 +39,7 @@ inline constexpr HistogramTuning histogram_gpu_tuning{
     .largest_shared_keys = 4096};
 /// CPU-type devices have no banks, and one thread runs a workgroup.
 inline constexpr HistogramTuning histogram_cpu_tuning{
-    .rows = {.tile = {.workgroup_size = 64, .rows_per_thread = 64}, .wide_access = WideAccess::longs},
+    .rows = {.tile = {.workgroup_size = 64, .rows_per_thread = 64}, .wide_access = WideAccess::none},
     .rows_per_long_thread = 64,
     .rows_per_short_thread = 64,
     .largest_copies = 1,

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cli/typed_raster.hpp"
@@ -18,18 +20,28 @@ constexpr int width = 75;
 constexpr int height = 49;
 constexpr std::size_t pixels = std::size_t{width} * height;
 
-/// Which place counts follows from the device; here both count on one.
+/// Which place works on samples follows from the device; here both do beside one.
 template <class Sample>
-class CountingPlace : public test::DeviceFixture {
+class GatheringPlace : public test::DeviceFixture {
  protected:
   static constexpr Sample no_data = 7;
 
-  CountingPlace() {
+  GatheringPlace() {
     PlainRandom random(8 * sizeof(Sample) + (std::numeric_limits<Sample>::is_signed ? 1 : 0));
     for (std::size_t i = 0; i < pixels; ++i) {
-      samples_.push_back(random.one_in(4) ? no_data : static_cast<Sample>(random.next() % 30000 - 15000));
+      samples_.push_back(random.one_in(4) ? no_data : value_of(random));
       mask_.push_back(random.one_in(5) ? 0 : 255);
       quality_.push_back(random.one_in(3) ? 8 : 0);
+    }
+  }
+
+  /// Floats are of any bits, NaN and denormals among them.
+  static Sample value_of(PlainRandom& random) {
+    const auto bits = static_cast<std::uint32_t>(random.next());
+    if constexpr (std::is_floating_point_v<Sample>) {
+      return random.one_in(2) ? std::bit_cast<Sample>(bits) : static_cast<Sample>(bits % 9) - 4;
+    } else {
+      return static_cast<Sample>(random.one_in(2) ? bits : bits % 30000 - 15000);
     }
   }
 
@@ -55,7 +67,7 @@ class CountingPlace : public test::DeviceFixture {
     const auto statistics =
         cli::BandStatistics::create(inputs.info(band), {.percentiles = {{.text = "50", .percent = 50}},
                                                         .has_quality_mask = inputs.has_quality_mask(),
-                                                        .counting_place = place});
+                                                        .place = place});
     EXPECT_EQ(statistics->on_host(), place == residency::StreamPlace::host);
     cli::RunOptions run;
     run.quiet = true;
@@ -72,6 +84,8 @@ class CountingPlace : public test::DeviceFixture {
         ++expected.mask;
       else if (samples_[i] == no_data)
         ++expected.no_data;
+      else if (!std::isfinite(static_cast<double>(samples_[i])))
+        ++expected.not_finite;
       else if (with_quality && quality_[i] != 0)
         ++expected.quality;
       else
@@ -87,10 +101,11 @@ class CountingPlace : public test::DeviceFixture {
   std::vector<std::uint8_t> quality_;
 };
 
-using NarrowTypes = ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t>;
-TYPED_TEST_SUITE(CountingPlace, NarrowTypes);
+using DeviceTypes =
+    ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t, std::int32_t, float>;
+TYPED_TEST_SUITE(GatheringPlace, DeviceTypes);
 
-TYPED_TEST(CountingPlace, gives_the_same_figures) {
+TYPED_TEST(GatheringPlace, gives_the_same_figures) {
   for (const bool with_mask : {false, true}) {
     this->write(with_mask ? this->mask_ : std::vector<std::uint8_t>());
     for (const bool with_quality : {false, true}) {
