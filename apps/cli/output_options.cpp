@@ -45,6 +45,20 @@ raster::NoData default_no_data(SampleType type) {
   return raster::NoData::of_unsigned(type, std::numeric_limits<std::uint64_t>::max() >> (64 - bits));
 }
 
+/// Does what opens the output. A format or a creation option that GDAL doesn't know is a mistake in the call.
+template <class Action>
+decltype(auto) with_known_format(const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_option) throw;
+    const ErrorDetail& detail = error.detail();
+    throw UsageError{
+        fmt::format("{}: {}: {}", detail.operand == "driver" ? "--of" : "--co", detail.rule, detail.values),
+        error.code()};
+  }
+}
+
 }  // namespace
 
 void OutputOptions::add_options(CLI::App& command) {
@@ -94,8 +108,10 @@ OutputRaster::OutputRaster(const OutputOptions& options, const RunOptions& run, 
         writer.driver = options.format;
         writer.creation_options = options.creation_options;
         writer.stop = Interruption::token();
-        return with_advice(ErrorCode::file_exists, overwrite_advice, [&] {
-          return io::RasterWriter::create(options.path, metadata, {&band_, 1}, writer);
+        return with_known_format([&] {
+          return with_advice(ErrorCode::file_exists, overwrite_advice, [&] {
+            return io::RasterWriter::create(options.path, metadata, {&band_, 1}, writer);
+          });
         });
       }()) {
   encoder_ = std::make_unique<residency::EncodingSink>(

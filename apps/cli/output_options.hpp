@@ -36,7 +36,8 @@ struct OutputOptions {
 /// The output of a job: float32 results with NaN for missing pixels go in, the file's type and nodata come out.
 class OutputRaster {
  public:
-  /// Throws what `io::RasterWriter::create` throws.
+  /// Throws `UsageError` for a format or creation options that GDAL doesn't know or can't use, and otherwise what
+  /// `io::RasterWriter::create` throws.
   OutputRaster(const OutputOptions& options, const RunOptions& run, const raster::RasterMetadata& metadata,
                const raster::BandInfo& band, const std::vector<std::string>& inputs);
 

@@ -256,7 +256,7 @@ int run_reported(const std::string& command, bool json, const std::function<Exit
   try {
     return static_cast<int>(body());
   } catch (const UsageError& error) {
-    return report(command, json, Error(ErrorCode::invalid_argument, {command, {}, error.message, {}}), ExitCode::usage);
+    return report(command, json, Error(error.code, {command, {}, error.message, {}}), ExitCode::usage);
   } catch (const Error& error) {
     const bool stopped = error.code() == ErrorCode::cancelled && Interruption::requested();
     return report(command, json, error, stopped ? ExitCode::interrupted : ExitCode::failed);

@@ -42,6 +42,7 @@ struct RunOptions {
 /// Names a mistake in how the command was called: exit code 2.
 struct UsageError {
   std::string message;
+  ErrorCode code = ErrorCode::invalid_argument;
 };
 
 /// Opens the chosen device with the user's pipeline cache, which is written back on destruction.

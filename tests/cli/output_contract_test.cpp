@@ -98,10 +98,21 @@ TEST_F(OutputContract, an_input_is_never_the_output) {
 TEST_F(OutputContract, unknown_formats_options_and_types_are_refused_before_work) {
   for_each_writer([&](const Command& command) {
     std::string message;
-    EXPECT_EQ(failure_of(call(command, scene(), {"--of", "NoSuchFormat"}), 1, &message), "invalid_option");
-    EXPECT_TRUE(holds(message, "NoSuchFormat")) << message;
-    EXPECT_EQ(failure_of(call(command, scene(), {"--co", "NO_SUCH_OPTION=1"}), 1, &message), "invalid_option");
-    EXPECT_TRUE(holds(message, "NO_SUCH_OPTION")) << message;
+    EXPECT_EQ(failure_of(call(command, scene(), {"--of", "NoSuchFormat"}), 2, &message), "invalid_option");
+    EXPECT_TRUE(holds(message, "--of") && holds(message, "NoSuchFormat")) << message;
+    // A format that GDAL only reads.
+    EXPECT_EQ(failure_of(call(command, scene(), {"--of", "SENTINEL2"}), 2), "invalid_option");
+    for (const std::string format : {"GTiff", "COG"}) {
+      EXPECT_EQ(failure_of(call(command, scene(), {"--of", format, "--co", "NO_SUCH_OPTION=1"}), 2, &message),
+                "invalid_option");
+      EXPECT_TRUE(holds(message, "--co") && holds(message, "NO_SUCH_OPTION")) << message;
+      EXPECT_EQ(failure_of(call(command, scene(), {"--of", format, "--co", "COMPRESS=MUCH"}), 2, &message),
+                "invalid_option");
+      EXPECT_TRUE(holds(message, "MUCH")) << message;
+    }
+    // Known to the driver by name, and only then found to be impossible.
+    EXPECT_EQ(failure_of(call(command, scene(), {"--co", "BLOCKXSIZE=17"}), 2, &message), "invalid_option");
+    EXPECT_TRUE(holds(message, "17")) << message;
     failure_of(call(command, scene(), {"--co", "without a value"}), 2);
     failure_of(call(command, scene(), {"--ot", "CFloat32"}), 2);
     failure_of(call(command, scene(), {"--nodata", "much"}), 2);

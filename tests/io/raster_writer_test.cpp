@@ -318,6 +318,8 @@ TEST_F(RasterWriterTest, rejects_options_and_bands_that_do_not_fit) {
   EXPECT_EQ(code(one, {.threads = -1}), ErrorCode::invalid_argument);
   EXPECT_EQ(code(one, {.creation_options = {"NO_SUCH_OPTION=1"}}), ErrorCode::invalid_option);
   EXPECT_EQ(code(one, {.creation_options = {"TILED"}}), ErrorCode::invalid_option);
+  EXPECT_EQ(code(one, {.creation_options = {"BLOCKXSIZE=17"}}), ErrorCode::invalid_option);
+  EXPECT_EQ(code(one, {.creation_options = {"PREDICTOR=3"}}), ErrorCode::invalid_option);
   EXPECT_EQ(testing::code_of([&] { RasterWriter::create(folder_.file("a.tif"), {}, one); }),
             ErrorCode::invalid_argument);
   EXPECT_TRUE(folder_.names().empty());

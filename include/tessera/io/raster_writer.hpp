@@ -70,8 +70,8 @@ class TESSERA_EXPORT RasterWriter final : public residency::TileSink {
   /// `alias` when the output, or what goes with it, is a file that the job reads; `file_exists` when it (or a sidecar
   /// or companion) exists and may not be replaced; `file_unwritable` when the folder is missing or closed, the path is
   /// no regular file or lies in an archive, or the format with these options can't hold such pixels by itself;
-  /// `invalid_argument` for metadata or options out of range; `invalid_option` for a creation option or a format that
-  /// GDAL does not know or can't write.
+  /// `invalid_argument` for metadata or options out of range; `invalid_option` for a format that GDAL does not
+  /// know or can't write, and for creation options that it does not know or can't use for these bands.
   static RasterWriter create(const std::string& path, const raster::RasterMetadata& metadata,
                              std::span<const raster::BandInfo> bands, const RasterWriterOptions& options = {});
 

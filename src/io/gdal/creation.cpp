@@ -2,11 +2,13 @@
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
+#include <cpl_vsi.h>
 #include <ogr_srs_api.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <utility>
@@ -228,6 +230,22 @@ int CPL_STDCALL continue_copy(double, const char*, void* stop) {
   return static_cast<const std::stop_token*>(stop)->stop_requested() ? FALSE : TRUE;
 }
 
+/// Why nothing came of a file: options that make no file in memory either are the reason, else the medium.
+ErrorCode reason_of_failed_creation(GDALDriverH driver, const RasterMetadata& metadata, std::span<const BandInfo> bands,
+                                    std::vector<const char*> options) {
+  const MessageCollector quiet;
+  options.insert(options.begin(), "SPARSE_OK=TRUE");
+  const std::string name = "/vsimem/tessera_creation_" + std::to_string(reinterpret_cast<std::uintptr_t>(&quiet));
+  constexpr std::int64_t enough = 64;
+  Dataset dataset(GDALCreate(driver, name.c_str(), static_cast<int>(std::min(metadata.width, enough)),
+                             static_cast<int>(std::min(metadata.height, enough)), static_cast<int>(bands.size()),
+                             gdal_type_of(bands.front().type), const_cast<char**>(options.data())));
+  const ErrorCode reason = dataset ? ErrorCode::file_unwritable : ErrorCode::invalid_option;
+  dataset = Dataset();
+  VSIUnlink(name.c_str());
+  return reason;
+}
+
 }  // namespace
 
 void fail_writer(ErrorCode code, const std::string& operand, const char* rule, std::string values) {
@@ -301,6 +319,10 @@ Dataset create_geotiff(const std::string& target, const std::string& path, const
                              static_cast<int>(metadata.height), static_cast<int>(bands.size()),
                              gdal_type_of(bands.front().type), const_cast<char**>(list.data())));
   if (!dataset) {
+    if (reason_of_failed_creation(driver, metadata, bands, list) == ErrorCode::invalid_option) {
+      fail_writer(ErrorCode::invalid_option, "creation_options", "must suit each other and the samples",
+                  messages.text());
+    }
     fail_writer(ErrorCode::file_unwritable, path, "can't be created", messages.text());
   }
   set_grid(dataset.get(), metadata);
