@@ -1,53 +1,21 @@
 #include <gdal.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "cli/command_recipes.hpp"
 #include "cli/opened_raster.hpp"
+#include "cli/output_contract.hpp"
 
 namespace tessera::testing {
 namespace {
 
 using nlohmann::json;
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::int64_t count_of(const std::vector<double>& values, double value) {
-  return std::count(values.begin(), values.end(), value);
-}
-
-/// What every command that writes a raster promises about the file.
-class OutputContract : public ContractTest {
- protected:
-  void SetUp() override {
-    ContractTest::SetUp();
-    if (!IsSkipped()) {
-      scene_ = make_scene();
-    }
-  }
-  const std::string& scene() const { return scene_; }
-  std::string output() const { return file("out.tif"); }
-  void remove_output() const { std::filesystem::remove(output()); }
-  void expect_only_the_scene() const { EXPECT_EQ(sorted_names(), (Arguments{"scene.tif"})); }
-  void expect_done(const Arguments& arguments) const {
-    const ProcessResult result = tessera(arguments);
-    EXPECT_EQ(result.code, 0) << result.errors;
-  }
-
- private:
-  std::string scene_;
-};
 
 TEST_F(OutputContract, an_existing_output_is_refused_with_the_way_out) {
   write_text(output(), "something good");
@@ -206,47 +174,6 @@ TEST_F(OutputContract, a_valid_result_that_equals_nodata_is_an_error_that_says_h
     EXPECT_EQ(static_cast<std::uint64_t>(count_of(Opened(output()).read(1), 0)),
               static_cast<std::uint64_t>(zeros) + missing_of_scene());
     remove_output();
-  });
-}
-
-TEST_F(OutputContract, a_full_medium_leaves_nothing) {
-  make_raster(file("scene.tif"), {.width = 400, .height = 400, .bands = 2, .value = [](int band, int x, int y) {
-                                    return 1 + (x * x * 7 + y * 131 + x * y * band) % 250;
-                                  }});
-  const auto limit = [] {
-    const rlimit size{.rlim_cur = 64 << 10, .rlim_max = 64 << 10};
-    ::setrlimit(RLIMIT_FSIZE, &size);
-    std::signal(SIGXFSZ, SIG_IGN);
-  };
-  for_each_writer([&](const Command& command) {
-    for (const std::string format : {"GTiff", "COG"}) {
-      const ProcessResult result =
-          tessera(call(command, scene(), {"--co", "COMPRESS=NONE", "--of", format, "--json"}), {}, limit);
-      EXPECT_EQ(result.code, 1) << result.errors;
-      EXPECT_EQ(failure_in(result), "file_unwritable");
-      expect_only_the_scene();
-    }
-  });
-}
-
-TEST_F(OutputContract, an_interruption_leaves_nothing) {
-  // Sparse, so that it is made at once and still takes long to work through.
-  make_raster(scene(), {.width = 20000,
-                        .height = 20000,
-                        .bands = 2,
-                        .options = {"TILED=YES", "BLOCKXSIZE=512", "BLOCKYSIZE=512", "SPARSE_OK=TRUE"}});
-  const auto interrupt = [&](pid_t process) {
-    // The output's temporary file says that the job is under way.
-    for (int i = 0; i < 1200 && folder().names().size() < 2; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    EXPECT_EQ(::kill(process, SIGINT), 0);
-  };
-  for_each_writer([&](const Command& command) {
-    const ProcessResult result = tessera(call(command, scene(), {"--json"}), interrupt);
-    EXPECT_EQ(result.code, 130) << result.output;
-    EXPECT_EQ(failure_in(result), "cancelled");
-    expect_only_the_scene();
   });
 }
 

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include <tessera/residency/derived_sources.hpp>
 
 #include "support/raster_files.hpp"
+#include "support/small_disk.hpp"
 
 namespace tessera::io {
 namespace {
@@ -215,26 +215,6 @@ TEST_F(BadInputTest, the_output_is_an_input) {
   EXPECT_EQ(testing::read_text(input), before);
 }
 
-/// A file system of a few hundred kilobytes.
-class SmallDisk {
- public:
-  explicit SmallDisk(const std::string& path) : path_(path) {
-    std::filesystem::create_directory(path_);
-    mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=256k") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) {
-      ::umount2(path_.c_str(), MNT_DETACH);
-    }
-  }
-  bool mounted() const { return mounted_; }
-  bool is_empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::string path_;
-  bool mounted_ = false;
-};
-
 std::vector<std::uint8_t> noise_of(std::uint64_t window, std::uint32_t band, std::uint64_t pixels) {
   std::mt19937 generator(static_cast<std::uint32_t>(window) * 2 + band);
   std::vector<std::uint8_t> noise(pixels);
@@ -275,7 +255,7 @@ void expect_noise(const std::string& path, const residency::WindowGrid& windows)
 }
 
 TEST_F(BadInputTest, a_full_disk_leaves_nothing) {
-  const SmallDisk disk(folder_.file("disk"));
+  const testing::SmallDisk disk(folder_.file("disk"));
   if (!disk.mounted()) {
     GTEST_SKIP() << "needs the right to mount a file system";
   }
@@ -306,7 +286,7 @@ TEST_F(BadInputTest, a_full_disk_leaves_nothing) {
 }
 
 TEST_F(BadInputTest, a_disk_that_fills_up_while_a_format_is_copied_leaves_nothing) {
-  const SmallDisk disk(folder_.file("disk"));
+  const testing::SmallDisk disk(folder_.file("disk"));
   if (!disk.mounted()) {
     GTEST_SKIP() << "needs the right to mount a file system";
   }
