@@ -56,6 +56,7 @@ class StatisticsPass {
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].statistics->on_host()) job_.inputs[i].place = residency::StreamPlace::host;
     job_.result_bytes = result_bytes_;
+    job_.blank_windows = residency::BlankWindows::reuse;
     if (result_bytes_ > 0)
       job_.build = [this](Graph& graph, const residency::StreamViews& views) { build(graph, views); };
     job_.accept = [this](const residency::StreamedWindow& window) {

@@ -53,6 +53,14 @@ void SubsetSource::read_checked(const ReadRequest& request, const std::stop_toke
   source_->read(moved, stop);
 }
 
+bool SubsetSource::is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                                    std::span<const std::uint32_t> planes) const {
+  Window moved = window;
+  moved.column += window_.column;
+  moved.row += window_.row;
+  return source_->is_blank(moved, bands, planes);
+}
+
 RedescribedSource::RedescribedSource(const TileSource& source, std::vector<raster::BandInfo> bands)
     : source_(&source), bands_(std::move(bands)) {
   const std::span<const raster::BandInfo> inner = source.bands();
@@ -84,6 +92,11 @@ RedescribedSource::RedescribedSource(const TileSource& source, std::vector<raste
 
 void RedescribedSource::read_checked(const ReadRequest& request, const std::stop_token& stop) const {
   source_->read(request, stop);
+}
+
+bool RedescribedSource::is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                                         std::span<const std::uint32_t> planes) const {
+  return source_->is_blank(window, bands, planes);
 }
 
 }  // namespace tessera::residency

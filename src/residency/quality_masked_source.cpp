@@ -88,6 +88,12 @@ class QualityMaskedSource::Quality {
     }
   }
 
+  /// Whether the quality band stores nothing in the window.
+  bool is_blank(const Window& window) const {
+    const std::size_t planes = info_.validity == raster::ValiditySource::none ? 0 : 1;
+    return mask_.is_blank(window, {&band_, 1}, {&info_.validity_plane, planes});
+  }
+
  private:
   std::uint8_t accepts(std::uint64_t pattern) const {
     return (pattern & bits_) == 0 && !std::ranges::binary_search(patterns_, pattern) ? 1 : 0;
@@ -160,18 +166,33 @@ std::optional<std::uint32_t> QualityMaskedSource::unmasked_plane(std::uint32_t b
   return inner.validity_plane;
 }
 
+/// The source's plane that a plane starts from.
+std::optional<std::uint32_t> QualityMaskedSource::inner_plane(std::uint32_t plane) const {
+  const std::uint32_t inner_planes = source_->validity_plane_count();
+  if (plane == quality_plane()) return std::nullopt;
+  return plane < inner_planes ? plane : plane - inner_planes;
+}
+
 void QualityMaskedSource::read_checked(const ReadRequest& request, const std::stop_token& stop) const {
   const std::uint32_t inner_planes = source_->validity_plane_count();
-  detail::PlaneRouting routing(request.validity, [&](std::uint32_t plane) -> std::optional<std::uint32_t> {
-    if (plane == 2 * inner_planes) return std::nullopt;
-    return plane < inner_planes ? plane : plane - inner_planes;
-  });
+  detail::PlaneRouting routing(request.validity, [&](std::uint32_t plane) { return inner_plane(plane); });
   source_->read({.window = request.window, .bands = request.bands, .validity = routing.inner()}, stop);
   routing.distribute();
   std::vector<ValidityDestination*> masked;
   for (ValidityDestination& destination : request.validity)
     if (destination.plane >= inner_planes) masked.push_back(&destination);
   if (!masked.empty()) quality_->apply(request.window, masked, stop);
+}
+
+bool QualityMaskedSource::is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                                           std::span<const std::uint32_t> planes) const {
+  std::vector<std::uint32_t> inner;
+  bool has_quality = false;
+  for (const std::uint32_t plane : planes) {
+    has_quality = has_quality || plane >= source_->validity_plane_count();
+    if (const auto plane_of_source = inner_plane(plane)) inner.push_back(*plane_of_source);
+  }
+  return source_->is_blank(window, bands, inner) && (!has_quality || quality_->is_blank(window));
 }
 
 }  // namespace tessera::residency

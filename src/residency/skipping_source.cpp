@@ -140,6 +140,24 @@ void SkippingSource::read_checked(const ReadRequest& request, const std::stop_to
   }
 }
 
+/// Blank blocks can always be read, so that a band's plane has one value wherever band and inner plane are blank.
+bool SkippingSource::is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                                      std::span<const std::uint32_t> planes) const {
+  const std::uint32_t inner_planes = source_->validity_plane_count();
+  std::vector<std::uint32_t> inner_bands(bands.begin(), bands.end());
+  std::vector<std::uint32_t> inner;
+  for (const std::uint32_t plane : planes) {
+    if (plane < inner_planes) {
+      inner.push_back(plane);
+      continue;
+    }
+    const std::uint32_t band = plane - inner_planes + 1;
+    inner_bands.push_back(band);
+    if (const auto plane_of_band = plane_of(*source_, band)) inner.push_back(*plane_of_band);
+  }
+  return source_->is_blank(window, inner_bands, inner);
+}
+
 /// Reads one block of a request, each band and each plane for itself.
 void SkippingSource::read_block(const ReadRequest& request, const Window& block, const std::stop_token& stop) const {
   const std::uint32_t inner_planes = source_->validity_plane_count();

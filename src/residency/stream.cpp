@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -29,6 +30,11 @@ class StreamRun {
     const auto count = std::min<std::uint64_t>(std::max<std::uint32_t>(options.slots, 1), job.grid.size());
     for (std::uint64_t i = 0; i < count; ++i)
       slots_.push_back({.memory = StreamSlot(device, layout_, largest.pixel_count())});
+    for (const auto& input : layout_.inputs)
+      if (std::ranges::find(sources_, input.input.source) == sources_.end()) sources_.push_back(input.input.source);
+    const bool on_device =
+        std::ranges::all_of(job.inputs, [](const StreamInput& input) { return input.place == StreamPlace::device; });
+    reuses_ = job.blank_windows == BlankWindows::reuse && job.output_bands == 0 && on_device;
   }
 
   void run() {
@@ -46,11 +52,18 @@ class StreamRun {
 
  private:
   enum class Stage : std::uint8_t { free, decoding, decoded, submitted };
+  /// What a window of which nothing is stored gave.
+  struct BlankResults {
+    std::vector<std::byte> results;
+    std::vector<ValidityDestination> counts;
+  };
   struct Slot {
     StreamSlot memory;
     Stage stage = Stage::free;
     std::uint64_t window = 0;  ///< the next or current one
     bool started = false;
+    bool is_blank = false;
+    const BlankResults* reused = nullptr;  ///< in place of this window's own
   };
 
   std::uint64_t total() const { return job_.grid.size(); }
@@ -107,19 +120,47 @@ class StreamRun {
       }
       if (window >= total() || !wait_for(window, Stage::free)) return;
       enter(window, Stage::decoding);
-      read(slot_of(window).memory, job_.grid[window]);
+      Slot& slot = slot_of(window);
+      slot.memory.window = job_.grid[window];
+      slot.is_blank = reuses_ && is_blank(slot.memory.window);
+      slot.reused = slot.is_blank ? blank_results(slot.memory.window.pixel_count()) : nullptr;
+      if (slot.reused == nullptr) read(slot.memory);
       enter(window, Stage::decoded);
     }
   }
 
-  void read(StreamSlot& slot, const Window& window) const {
-    slot.window = window;
+  bool is_blank(const Window& window) const {
+    return std::ranges::all_of(sources_, [&](const TileSource* source) {
+      std::vector<std::uint32_t> bands;
+      std::vector<std::uint32_t> planes;
+      for (const auto& input : layout_.inputs)
+        if (input.input.source == source) bands.push_back(input.input.band);
+      for (const auto& plane : layout_.planes)
+        if (plane.source == source) planes.push_back(plane.plane);
+      return source->is_blank(window, bands, planes);
+    });
+  }
+
+  const BlankResults* blank_results(std::uint64_t pixels) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = blank_results_.find(pixels);
+    return found == blank_results_.end() ? nullptr : &found->second;
+  }
+
+  /// Keeps what a blank window gave; not where a source found out that it can't be read.
+  void keep(const Slot& slot) {
+    const StreamSlot& memory = slot.memory;
+    if (std::ranges::any_of(memory.counts, [](const auto& count) { return count.missing_by_unreadable > 0; })) return;
+    const auto results = memory.results.host().first(layout_.result_bytes);
+    const std::scoped_lock lock(mutex_);
+    blank_results_.try_emplace(memory.window.pixel_count(),
+                               BlankResults{.results = {results.begin(), results.end()}, .counts = memory.counts});
+  }
+
+  void read(StreamSlot& slot) const {
+    const Window& window = slot.window;
     const std::uint64_t pixels = window.pixel_count();
-    std::vector<const TileSource*> sources;
-    for (const auto& input : layout_.inputs)
-      if (std::find(sources.begin(), sources.end(), input.input.source) == sources.end())
-        sources.push_back(input.input.source);
-    for (const TileSource* source : sources) {
+    for (const TileSource* source : sources_) {
       std::vector<BandDestination> bands;
       std::vector<std::pair<std::size_t, std::size_t>> copies;  // inputs that name a band again
       for (std::size_t i = 0; i < layout_.inputs.size(); ++i) {
@@ -155,11 +196,11 @@ class StreamRun {
     if (job_.build && total() > 0) graphs_.prepare(job_.grid[0].pixel_count());
     for (std::uint64_t window = 0; window < total(); ++window) {
       if (!wait_for(window, Stage::decoded)) return;
-      StreamSlot& slot = slot_of(window).memory;
-      if (job_.build) {
+      Slot& slot = slot_of(window);
+      if (job_.build && slot.reused == nullptr) {
         Encoder encoder = device_.encoder("window");
-        graphs_.encode(encoder, slot);
-        slot.fence = device_.submit(std::move(encoder));
+        graphs_.encode(encoder, slot.memory);
+        slot.memory.fence = device_.submit(std::move(encoder));
       }
       enter(window, Stage::submitted);
     }
@@ -168,10 +209,11 @@ class StreamRun {
   void drain() {
     for (std::uint64_t window = 0; window < total(); ++window) {
       if (!wait_for(window, Stage::submitted)) return;
-      const StreamSlot& slot = slot_of(window).memory;
-      slot.fence.wait();
-      write(slot);
-      if (job_.accept) job_.accept(streamed(slot));
+      const Slot& slot = slot_of(window);
+      if (slot.reused == nullptr) slot.memory.fence.wait();
+      write(slot.memory);
+      if (job_.accept) job_.accept(slot.reused == nullptr ? streamed(slot.memory) : reused(slot));
+      if (slot.is_blank && slot.reused == nullptr) keep(slot);
       enter(window, Stage::free);
       if (options_.progress) options_.progress(window + 1, total());
     }
@@ -205,13 +247,30 @@ class StreamRun {
       view.samples.push_back(slot.samples[i].host().first(pixels * raster::size_of(input.info->type)));
       view.validity.push_back(plane_bytes(input.plane));
       view.unmasked.push_back(plane_bytes(input.unmasked));
-      const ValidityDestination counts = input.plane ? slot.counts[*input.plane] : ValidityDestination{};
+    }
+    add_counts(slot.counts, view);
+    return view;
+  }
+
+  StreamedWindow reused(const Slot& slot) const {
+    StreamedWindow view;
+    view.window = slot.memory.window;
+    view.results = slot.reused->results;
+    view.samples.resize(layout_.inputs.size());
+    view.validity.resize(layout_.inputs.size());
+    view.unmasked.resize(layout_.inputs.size());
+    add_counts(slot.reused->counts, view);
+    return view;
+  }
+
+  void add_counts(std::span<const ValidityDestination> by_plane, StreamedWindow& view) const {
+    for (const auto& input : layout_.inputs) {
+      const ValidityDestination counts = input.plane ? by_plane[*input.plane] : ValidityDestination{};
       view.missing_by_mask.push_back(counts.missing_by_mask);
       view.missing_by_alpha.push_back(counts.missing_by_alpha);
       view.missing_by_quality.push_back(counts.missing_by_quality);
       view.missing_by_unreadable.push_back(counts.missing_by_unreadable);
     }
-    return view;
   }
 
   Device& device_;
@@ -219,12 +278,15 @@ class StreamRun {
   const StreamOptions& options_;
   StreamLayout layout_;
   StreamGraphs graphs_;
+  std::vector<const TileSource*> sources_;
+  bool reuses_ = false;
   std::vector<Slot> slots_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::stop_source stop_;
   std::exception_ptr failure_;
   std::uint64_t next_window_ = 0;
+  std::map<std::uint64_t, BlankResults> blank_results_;  ///< by number of pixels
 };
 
 }  // namespace

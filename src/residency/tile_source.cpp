@@ -42,6 +42,13 @@ void require_length(const Side& side, const std::string& what, std::uint64_t pix
   }
 }
 
+void require_plane(const Side& side, std::uint32_t plane, std::uint32_t count) {
+  if (plane >= count) {
+    throw Error(ErrorCode::unknown_id, {side.operation, side.name, "the validity plane must exist",
+                                        "plane " + std::to_string(plane) + " of " + std::to_string(count)});
+  }
+}
+
 template <typename Entry>
 void require_bands(const Side& side, std::span<const raster::BandInfo> bands, const Window& window,
                    std::span<const Entry> entries) {
@@ -78,17 +85,26 @@ void TileSource::read(const ReadRequest& request, const std::stop_token& stop) c
   require_window(side, extent(), request.window);
   require_bands(side, bands(), request.window, request.bands);
   for (const ValidityDestination& destination : request.validity) {
-    if (destination.plane >= validity_plane_count()) {
-      throw Error(ErrorCode::unknown_id,
-                  {side.operation, side.name, "the validity plane must exist",
-                   "plane " + std::to_string(destination.plane) + " of " + std::to_string(validity_plane_count())});
-    }
+    require_plane(side, destination.plane, validity_plane_count());
     require_length(side, "the validity bytes", request.window.pixel_count(), 1, destination.bytes.size());
   }
   if (stop.stop_requested()) {
     throw Error(ErrorCode::cancelled, {side.operation, side.name, "the application asked to stop", ""});
   }
   read_checked(request, stop);
+}
+
+bool TileSource::is_blank(const Window& window, std::span<const std::uint32_t> bands,
+                          std::span<const std::uint32_t> planes) const {
+  require_window({"tile_source", name()}, extent(), window);
+  for (const std::uint32_t number : bands) static_cast<void>(band(number));
+  for (const std::uint32_t plane : planes) require_plane({"tile_source", name()}, plane, validity_plane_count());
+  return is_blank_checked(window, bands, planes);
+}
+
+bool TileSource::is_blank_checked(const Window& /*window*/, std::span<const std::uint32_t> /*bands*/,
+                                  std::span<const std::uint32_t> /*planes*/) const {
+  return false;
 }
 
 void TileSink::write(const WriteRequest& request) {

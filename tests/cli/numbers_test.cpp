@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_process.hpp"
+#include "cli/job_test.hpp"
 #include "cli/opened_raster.hpp"
 #include "cli/plain_figures.hpp"
 #include "cli/typed_raster.hpp"
@@ -18,20 +18,9 @@ namespace tessera::testing {
 namespace {
 
 using nlohmann::json;
-using Strings = std::vector<std::string>;
 
 /// Each test is a class of bugs that programs for rasters have had.
-class Numbers : public CommandTest {
- protected:
-  json run(Strings arguments) const {
-    arguments.emplace_back("--json");
-    const ProcessResult result = tessera(arguments);
-    EXPECT_EQ(result.code, 0) << result.output << result.errors;
-    return result.document();
-  }
-  /// The first band's part of `stats` or `histogram`.
-  json first_band(const Strings& arguments) const { return run(arguments).at("bands").at(0); }
-};
+class Numbers : public JobTest {};
 
 TEST_F(Numbers, bands_that_miss_different_pixels_with_ragged_tiles) {
   const int width = 131;
@@ -163,33 +152,6 @@ TEST_F(Numbers, nothing_but_nodata) {
   }
 }
 
-TEST_F(Numbers, corners_of_a_raster_beyond_32_bits_of_pixels) {
-  constexpr int size = 70000;
-  const std::vector<std::pair<int, int>> corners{{0, 0}, {size - 1, 0}, {0, size - 1}, {size - 1, size - 1}};
-  GDALAllRegister();
-  const Strings texts{"TILED=YES",      "BLOCKXSIZE=512", "BLOCKYSIZE=512",
-                      "SPARSE_OK=TRUE", "BIGTIFF=YES",    "COMPRESS=DEFLATE"};
-  const GDALDatasetH dataset = GDALCreate(GDALGetDriverByName("GTiff"), file("a.tif").c_str(), size, size, 1,
-                                          GDT_UInt16, const_cast<char**>(c_strings(texts).data()));
-  ASSERT_NE(dataset, nullptr);
-  for (std::size_t i = 0; i < corners.size(); ++i) {
-    auto value = static_cast<std::uint16_t>(1000 + i);
-    ASSERT_EQ(GDALRasterIO(GDALGetRasterBand(dataset, 1), GF_Write, corners[i].first, corners[i].second, 1, 1, &value,
-                           1, 1, GDT_UInt16, 0, 0),
-              CE_None);
-  }
-  GDALClose(dataset);
-  for (std::size_t i = 0; i < corners.size(); ++i) {
-    const auto start = [](int place) { return std::to_string(place == 0 ? 0 : place - 299); };
-    const json found = first_band({"stats", file("a.tif"), "--percentiles", "0,100", "--window",
-                                   start(corners[i].first) + "," + start(corners[i].second) + ",300,300"});
-    EXPECT_EQ(found.at("valid"), 90000);
-    EXPECT_EQ(found.at("sum"), 1000 + i);
-    EXPECT_EQ(found.at("max"), 1000 + i);
-    EXPECT_EQ(found.at("percentiles").at("0"), 0);
-  }
-}
-
 TEST(NumbersOfWindows, counts_beyond_32_bits) {
   const raster::BandInfo info{.type = raster::SampleType::uint8};
   const auto statistics = cli::BandStatistics::create(info, {.percentiles = {{.text = "50", .percent = 50}}});
@@ -314,26 +276,6 @@ TEST_F(Numbers, south_up_and_rotated) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       ASSERT_EQ(values[i], value(1, static_cast<int>(i % 8), static_cast<int>(i / 8)) >= 30 ? 1 : 0) << i;
     }
-  }
-}
-
-TEST_F(Numbers, sparse_tiles) {
-  for (const bool declares : {true, false}) {
-    make_raster(file("a.tif"), {.width = 200,
-                                .height = 100,
-                                .type = GDT_Int16,
-                                .options = {"TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=64", "SPARSE_OK=TRUE"},
-                                .no_data = declares ? std::optional<double>(9.0) : std::nullopt,
-                                .prepare = [](GDALDatasetH dataset) {
-                                  std::vector<std::int16_t> tile(64 * 64, 5);
-                                  EXPECT_EQ(GDALRasterIO(GDALGetRasterBand(dataset, 1), GF_Write, 64, 0, 64, 64,
-                                                         tile.data(), 64, 64, GDT_Int16, 0, 0),
-                                            CE_None);
-                                }});
-    const json found = first_band({"stats", file("a.tif")});
-    EXPECT_EQ(found.at("valid"), declares ? 4096 : 20000);
-    EXPECT_EQ(found.at("min"), declares ? 5 : 0);
-    EXPECT_EQ(found.at("sum"), 5 * 4096);
   }
 }
 

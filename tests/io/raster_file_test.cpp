@@ -1,11 +1,13 @@
 #include <tessera/io/raster_file.hpp>
 
+#include <cpl_conv.h>
 #include <gtest/gtest.h>
 #include <ogr_srs_api.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <thread>
 
@@ -310,6 +312,85 @@ TEST_F(RasterFileTest, sparse_rasters_beyond_32_bits_of_pixels) {
   const RasterFile file = opened(spec);
   EXPECT_EQ(file.metadata().pixel_count(), std::uint64_t{4900000000});
   EXPECT_EQ(read_band<std::uint8_t>(file, 1, {69998, 69999, 2, 1}), (std::vector<std::uint8_t>{0, 77}));
+}
+
+bool is_blank(const RasterFile& file, const residency::Window& window, const std::vector<std::uint32_t>& bands,
+              const std::vector<std::uint32_t>& planes = {}) {
+  return file.is_blank(window, bands, planes);
+}
+
+/// 160 x 96 pixels in blocks of 32, of which only the one from column 64 and row 32 is written, and only in band 2.
+RasterSpec sparse_spec(const std::vector<std::string>& more) {
+  RasterSpec spec{.width = 160,
+                  .height = 96,
+                  .bands = 2,
+                  .options = {"SPARSE_OK=TRUE", "TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32"}};
+  spec.options.insert(spec.options.end(), more.begin(), more.end());
+  spec.prepare = [](GDALDatasetH dataset) {
+    std::uint8_t value = 5;
+    EXPECT_EQ(GDALRasterIO(GDALGetRasterBand(dataset, 2), GF_Write, 64, 32, 1, 1, &value, 1, 1, GDT_Byte, 0, 0),
+              CE_None);
+  };
+  return spec;
+}
+
+TEST_F(RasterFileTest, absent_blocks_are_blank) {
+  for (const std::string compression : {"NONE", "DEFLATE"}) {
+    const RasterFile by_band = opened(sparse_spec({"INTERLEAVE=BAND", "COMPRESS=" + compression}), "band.tif");
+    EXPECT_TRUE(is_blank(by_band, {0, 0, 160, 32}, {1, 2}));
+    EXPECT_TRUE(is_blank(by_band, {0, 0, 160, 96}, {1}));
+    EXPECT_FALSE(is_blank(by_band, {0, 0, 160, 96}, {2}));
+    EXPECT_FALSE(is_blank(by_band, {0, 0, 160, 96}, {1, 2}));
+    EXPECT_FALSE(is_blank(by_band, {95, 63, 1, 1}, {2}));
+    EXPECT_TRUE(is_blank(by_band, {96, 63, 64, 1}, {2}));
+    EXPECT_TRUE(is_blank(by_band, {95, 64, 1, 32}, {2}));
+    // One block holds both bands.
+    const RasterFile by_pixel = opened(sparse_spec({"INTERLEAVE=PIXEL", "COMPRESS=" + compression}), "pixel.tif");
+    EXPECT_TRUE(is_blank(by_pixel, {0, 0, 64, 96}, {1, 2}));
+    EXPECT_FALSE(is_blank(by_pixel, {64, 32, 32, 32}, {1}));
+  }
+}
+
+TEST_F(RasterFileTest, masks_and_alpha_are_blank_for_themselves) {
+  RasterSpec spec = sparse_spec({"INTERLEAVE=BAND"});
+  spec.prepare = [](GDALDatasetH dataset) {
+    testing::set_role(dataset, 2, GCI_AlphaBand);
+    CPLSetConfigOption("GDAL_TIFF_INTERNAL_MASK", "YES");
+    ASSERT_EQ(GDALCreateDatasetMaskBand(dataset, GMF_PER_DATASET), CE_None);
+    CPLSetConfigOption("GDAL_TIFF_INTERNAL_MASK", nullptr);
+    std::uint8_t value = 255;
+    const auto write = [&](GDALRasterBandH band, int column) {
+      EXPECT_EQ(GDALRasterIO(band, GF_Write, column, 0, 1, 1, &value, 1, 1, GDT_Byte, 0, 0), CE_None);
+    };
+    write(GDALGetRasterBand(dataset, 2), 0);
+    write(GDALGetMaskBand(GDALGetRasterBand(dataset, 1)), 64);
+  };
+  const RasterFile file = opened(spec);
+  ASSERT_EQ(file.band(1).validity, ValiditySource::mask_and_alpha);
+  const std::uint32_t plane = file.band(1).validity_plane;
+  EXPECT_TRUE(is_blank(file, {0, 0, 160, 32}, {1}));
+  EXPECT_FALSE(is_blank(file, {0, 0, 1, 1}, {1}, {plane}));
+  EXPECT_TRUE(is_blank(file, {32, 0, 32, 96}, {1}, {plane}));
+  EXPECT_FALSE(is_blank(file, {64, 0, 1, 1}, {1}, {plane}));
+  EXPECT_TRUE(is_blank(file, {96, 0, 64, 96}, {1}, {plane}));
+}
+
+/// GDAL reports both as empty, and yet reading one of them fails.
+TEST_F(RasterFileTest, what_a_file_system_does_not_hold_is_not_blank) {
+  RasterSpec spec{.width = 512, .height = 512, .options = {"TILED=YES", "BLOCKXSIZE=256", "BLOCKYSIZE=256"}};
+  spec.value = gradient;
+  make_raster(folder_.file("cut.tif"), spec);
+  std::filesystem::resize_file(folder_.file("cut.tif"), std::filesystem::file_size(folder_.file("cut.tif")) - 70000);
+  const RasterFile cut = RasterFile::open(folder_.file("cut.tif"));
+  for (const residency::Window window : {residency::Window{0, 0, 256, 256}, residency::Window{256, 256, 256, 256}}) {
+    EXPECT_FALSE(is_blank(cut, window, {1}));
+  }
+}
+
+TEST_F(RasterFileTest, other_formats_are_taken_to_store_everything) {
+  RasterSpec spec;
+  spec.driver = "ENVI";
+  EXPECT_FALSE(is_blank(opened(spec, "a.img"), {0, 0, 8, 8}, {1}));
 }
 
 TEST_F(RasterFileTest, requests_are_checked_before_anything_is_read) {

@@ -339,5 +339,44 @@ TEST(SkippingSource, a_broken_quality_mask_makes_pixels_bad) {
   EXPECT_EQ(read_plane(masked, 2, {0, 3, 10, 1}).bytes, std::vector<std::uint8_t>(10, 0));
 }
 
+TEST(DerivedSources, are_blank_where_all_that_they_read_is) {
+  MemorySource scene({40, 30}, {10, 10});
+  const std::uint32_t plane = scene.add_plane([](std::int64_t, std::int64_t) { return 1; });
+  const auto zero = [](std::int64_t, std::int64_t) { return std::uint8_t{0}; };
+  scene.add_band<std::uint8_t>(SampleType::uint8, zero,
+                               {.validity = raster::ValiditySource::mask, .validity_plane = plane});
+  scene.add_band<std::uint8_t>(SampleType::uint8, zero);
+  MemorySource mask({40, 30}, {10, 10});
+  mask.add_band<std::uint8_t>(SampleType::uint8, zero);
+  const std::vector<std::uint32_t> bands{1, 2};
+  const Window window{10, 10, 20, 10};
+  const auto asks = [&](const TileSource& source, const Window& of, const std::vector<std::uint32_t>& planes) {
+    return source.is_blank(of, bands, planes);
+  };
+  EXPECT_FALSE(asks(scene, window, {0}));
+  scene.blank = [&](const Window& asked) { return asked == window; };
+  EXPECT_TRUE(asks(scene, window, {0}));
+
+  const SubsetSource subset(scene, {10, 0, 30, 30});
+  EXPECT_TRUE(asks(subset, {0, 10, 20, 10}, {0}));
+  EXPECT_FALSE(asks(subset, {10, 10, 20, 10}, {0}));
+  const RedescribedSource redescribed(scene, {scene.bands().begin(), scene.bands().end()});
+  EXPECT_TRUE(asks(redescribed, window, {0}));
+  const SkippingSource skipping(scene);
+  EXPECT_TRUE(asks(skipping, window, {1, 2}));
+  EXPECT_FALSE(asks(skipping, {0, 0, 20, 10}, {1, 2}));
+
+  const QualityMaskedSource masked(scene, mask, 1, {.values = {1}});
+  EXPECT_TRUE(asks(masked, window, {0}));
+  EXPECT_FALSE(asks(masked, window, {1}));
+  EXPECT_FALSE(asks(masked, window, {2}));
+  mask.blank = [&](const Window& asked) { return asked == window; };
+  EXPECT_TRUE(asks(masked, window, {1, 2}));
+
+  EXPECT_EQ(code_of([&] { asks(scene, {0, 0, 41, 1}, {}); }), ErrorCode::range_out_of_bounds);
+  EXPECT_EQ(code_of([&] { asks(scene, window, {1}); }), ErrorCode::unknown_id);
+  EXPECT_EQ(code_of([&] { asks(mask, window, {}); }), ErrorCode::band_out_of_range);
+}
+
 }  // namespace
 }  // namespace tessera::residency

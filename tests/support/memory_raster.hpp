@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +54,10 @@ class MemorySource final : public residency::TileSource {
   /// Which pixels of a band (0: of any plane) make a read fail.
   std::function<bool(std::uint32_t band, std::int64_t column, std::int64_t row)> broken = {};
   ErrorCode failure = ErrorCode::file_unreadable;
+  /// Which windows the source calls blank; that they are is up to the test.
+  std::function<bool(const residency::Window& window)> blank = {};
+  /// Reads so far.
+  std::uint64_t reads() const { return *reads_; }
 
   const std::string& name() const override { return name_; }
   const raster::RasterMetadata& metadata() const override { return metadata_; }
@@ -65,6 +71,7 @@ class MemorySource final : public residency::TileSource {
   }
 
   void read_checked(const residency::ReadRequest& request, const std::stop_token&) const override {
+    ++*reads_;
     for (auto& destination : request.validity) destination = {.plane = destination.plane, .bytes = destination.bytes};
     const residency::Window& window = request.window;
     std::size_t pixel = 0;
@@ -87,6 +94,11 @@ class MemorySource final : public residency::TileSource {
     }
   }
 
+  bool is_blank_checked(const residency::Window& window, std::span<const std::uint32_t>,
+                        std::span<const std::uint32_t>) const override {
+    return blank && blank(window);
+  }
+
   void require_whole(std::uint32_t band, std::int64_t column, std::int64_t row) const {
     if (broken && broken(band, column, row)) throw Error(failure, {"memory_source", name_, "is broken here", ""});
   }
@@ -97,6 +109,7 @@ class MemorySource final : public residency::TileSource {
   std::vector<raster::BandInfo> infos_;
   std::vector<std::vector<std::byte>> samples_;
   std::vector<std::vector<std::uint8_t>> planes_;
+  std::shared_ptr<std::atomic<std::uint64_t>> reads_ = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 /// A raster in memory that is written to.

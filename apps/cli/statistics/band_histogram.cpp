@@ -162,6 +162,7 @@ class DeviceHistogram final : public HistogramPasses {
   bool is_float() const { return is_calibrated(info_) || info_.type == SampleType::float32; }
 
   void pass(const std::string& progress_name, bool measures, bool counts) override {
+    job_.blank_windows = residency::BlankWindows::reuse;
     job_.result_bytes = counts_offset + (counts ? 4 * histogram_.counts.size() : 0);
     job_.build = [&](Graph& graph, const residency::StreamViews& views) {
       if (measures) add_measures(graph, views);

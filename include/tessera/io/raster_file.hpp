@@ -45,6 +45,8 @@ struct RasterFileInfo {
 /// that is absent, not finite or singular becomes the identity with `Georeferencing::absent`. Point rasters have their
 /// affine moved by half a pixel from GDAL's corner convention to the pixel's own position.
 ///
+/// Absent blocks of a sparse GeoTIFF are blank (`TileSource::is_blank`); other formats are taken to store everything.
+///
 /// The library registers GDAL's drivers once and otherwise leaves GDAL's process-wide state alone; nothing that GDAL
 /// has to say is printed.
 ///
@@ -77,6 +79,8 @@ class TESSERA_EXPORT RasterFile final : public residency::TileSource {
                                          Resampling resampling);
   explicit RasterFile(std::unique_ptr<Implementation> implementation);
   void read_checked(const residency::ReadRequest& request, const std::stop_token& stop) const override;
+  bool is_blank_checked(const residency::Window& window, std::span<const std::uint32_t> bands,
+                        std::span<const std::uint32_t> planes) const override;
 
   std::unique_ptr<Implementation> implementation_;
 };

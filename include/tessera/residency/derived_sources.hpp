@@ -39,6 +39,8 @@ class TESSERA_EXPORT SubsetSource final : public TileSource {
 
  private:
   void read_checked(const ReadRequest& request, const std::stop_token& stop) const override;
+  bool is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                        std::span<const std::uint32_t> planes) const override;
 
   const TileSource* source_;
   Window window_;
@@ -63,6 +65,8 @@ class TESSERA_EXPORT RedescribedSource final : public TileSource {
 
  private:
   void read_checked(const ReadRequest& request, const std::stop_token& stop) const override;
+  bool is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                        std::span<const std::uint32_t> planes) const override;
 
   const TileSource* source_;
   std::vector<raster::BandInfo> bands_;
@@ -111,7 +115,10 @@ class TESSERA_EXPORT QualityMaskedSource final : public TileSource {
 
  private:
   class Quality;
+  std::optional<std::uint32_t> inner_plane(std::uint32_t plane) const;
   void read_checked(const ReadRequest& request, const std::stop_token& stop) const override;
+  bool is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                        std::span<const std::uint32_t> planes) const override;
 
   const TileSource* source_;
   std::vector<raster::BandInfo> bands_;
@@ -158,6 +165,8 @@ class TESSERA_EXPORT SkippingSource final : public TileSource {
  private:
   class Record;
   void read_checked(const ReadRequest& request, const std::stop_token& stop) const override;
+  bool is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                        std::span<const std::uint32_t> planes) const override;
   void read_block(const ReadRequest& request, const Window& block, const std::stop_token& stop) const;
 
   const TileSource* source_;

@@ -56,6 +56,12 @@ struct StreamedWindow {
   std::vector<std::uint64_t> missing_by_unreadable;
 };
 
+/// What is done about windows of which the inputs store nothing (`TileSource::is_blank`).
+enum class BlankWindows : std::uint8_t {
+  compute,  ///< what is done about every other window
+  reuse,    ///< accepted with what such a window of as many pixels gave, and neither read nor computed
+};
+
 /// Work on a raster larger than memory, window by window.
 struct StreamJob {
   std::vector<StreamInput> inputs;
@@ -69,6 +75,9 @@ struct StreamJob {
   std::function<void(Graph& graph, const StreamViews& views)> build = {};
   /// Receives every window in order, on one thread.
   std::function<void(const StreamedWindow& window)> accept = {};
+  /// `reuse` is for jobs whose `accept` looks at results and counts only: `samples`, `validity` and `unmasked` of such
+  /// a window are empty. Jobs with outputs, or with inputs on the host, compute every window all the same.
+  BlankWindows blank_windows = BlankWindows::compute;
 };
 
 struct StreamOptions {

@@ -72,6 +72,12 @@ class TESSERA_EXPORT TileSource {
   /// anything after an error.
   void read(const ReadRequest& request, const std::stop_token& stop = {}) const;
 
+  /// Whether the source stores nothing of these bands and planes in the window, as in the absent blocks of a sparse
+  /// file. Each band and each plane then has one value in all such windows. Reads no pixel; false wherever the source
+  /// can't tell, and where telling fails. Rejected like a read.
+  bool is_blank(const Window& window, std::span<const std::uint32_t> bands,
+                std::span<const std::uint32_t> planes) const;
+
  protected:
   TileSource() = default;
   /// Moves are for factories of derived classes.
@@ -79,6 +85,9 @@ class TESSERA_EXPORT TileSource {
   TileSource& operator=(TileSource&&) noexcept = default;
   /// Reads a request that has been checked. Called from several threads at once.
   virtual void read_checked(const ReadRequest& request, const std::stop_token& stop) const = 0;
+  /// Answers a question that has been checked. Called from several threads at once.
+  virtual bool is_blank_checked(const Window& window, std::span<const std::uint32_t> bands,
+                                std::span<const std::uint32_t> planes) const;
 };
 
 /// The samples of one band for a write, laid out like a `BandDestination`.

@@ -59,6 +59,22 @@ void RasterFile::Implementation::read(const residency::ReadRequest& request, con
   give_back(std::move(dataset));
 }
 
+bool RasterFile::Implementation::is_blank(const residency::Window& window, std::span<const std::uint32_t> bands,
+                                          std::span<const std::uint32_t> planes) {
+  // Of other drivers GDAL does not say for certain what is stored.
+  if (description_.info.driver != "GTiff") {
+    return false;
+  }
+  try {
+    detail::Dataset dataset = acquire();
+    const bool absent = detail::is_absent(description_, dataset.get(), window, bands, planes);
+    give_back(std::move(dataset));
+    return absent;
+  } catch (const Error&) {
+    return false;  // the read that follows meets the same and says so
+  }
+}
+
 RasterFile::RasterFile(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
 RasterFile::RasterFile(RasterFile&&) noexcept = default;
 RasterFile& RasterFile::operator=(RasterFile&&) noexcept = default;
@@ -105,6 +121,11 @@ std::uint32_t RasterFile::find_band(const std::string& description) const {
 
 void RasterFile::read_checked(const residency::ReadRequest& request, const std::stop_token& stop) const {
   implementation_->read(request, stop);
+}
+
+bool RasterFile::is_blank_checked(const residency::Window& window, std::span<const std::uint32_t> bands,
+                                  std::span<const std::uint32_t> planes) const {
+  return implementation_->is_blank(window, bands, planes);
 }
 
 std::uint64_t gdal_block_cache_bytes() { return static_cast<std::uint64_t>(GDALGetCacheMax64()); }

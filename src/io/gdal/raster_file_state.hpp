@@ -48,6 +48,10 @@ RasterDescription describe(const std::string& path, GDALDatasetH dataset);
 void read_windows(const std::string& path, const RasterDescription& description, GDALDatasetH dataset,
                   const residency::ReadRequest& request, const std::stop_token& stop);
 
+/// Whether the file holds no block of the bands and planes in the window; false as well where that can't be known.
+bool is_absent(const RasterDescription& description, GDALDatasetH dataset, const residency::Window& window,
+               std::span<const std::uint32_t> bands, std::span<const std::uint32_t> planes);
+
 }  // namespace detail
 
 class RasterFile::Implementation {
@@ -63,6 +67,8 @@ class RasterFile::Implementation {
   const Opener& opener() const { return opener_; }
   const detail::RasterDescription& description() const { return description_; }
   void read(const residency::ReadRequest& request, const std::stop_token& stop);
+  bool is_blank(const residency::Window& window, std::span<const std::uint32_t> bands,
+                std::span<const std::uint32_t> planes);
 
  private:
   detail::Dataset acquire();
