@@ -13,6 +13,7 @@
 #include "raster_job.hpp"
 #include "run.hpp"
 #include "statistics/band_histogram.hpp"
+#include "statistics/otsu_cutoff.hpp"
 #include "statistics/window_results.hpp"
 
 namespace tessera::cli {
@@ -37,18 +38,6 @@ raster::BandInfo selection_band() {
   info.description = "selection";
   info.color_interpretation = "Gray";
   return info;
-}
-
-/// The cutoff that separates the band's values best; absent where the band has no valid pixel.
-std::optional<double> otsu_cutoff(const JobContext& context, const BandChoice& band, std::uint32_t bins) {
-  const BandHistogram histogram = gather_histogram(context, band, {.bins = bins}, "threshold");
-  if (histogram.valid == 0) return std::nullopt;
-  const Vector counts = upload<std::uint64_t>(context.device, histogram.counts);
-  const Vector output = upload<float>(context.device, std::array<float, 1>{});
-  tessera::run(context.device, raster::OtsuThreshold{.histogram = counts,
-                                                     .domain = std::array<double, 2>{histogram.low, histogram.high},
-                                                     .output = output});
-  return download<float>(output).front();
 }
 
 /// What is selected, as the operation takes it.
@@ -123,7 +112,9 @@ ExitCode run_threshold(const ThresholdOptions& options) {
   note_rounding(options.run, inputs.info(band));
   CommandDevice device(options.run);
   const JobContext context{device.device(), options.run, inputs};
-  const std::optional<double> cutoff = options.otsu ? otsu_cutoff(context, band, options.bins) : std::nullopt;
+  std::optional<double> cutoff;
+  if (options.otsu)
+    cutoff = otsu_cutoff(context.device, gather_histogram(context, band, {.bins = options.bins}, "threshold"));
   const SelectionCounts counts = write_selection(context, options, band, selection_of(options, cutoff), output);
   output.finish();
 

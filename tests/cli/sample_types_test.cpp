@@ -14,6 +14,8 @@
 #include "cli/opened_raster.hpp"
 #include "cli/plain_figures.hpp"
 #include "cli/typed_raster.hpp"
+#include "statistics/otsu_cutoff.hpp"
+#include "support/raster_reads.hpp"
 
 namespace tessera::testing {
 namespace {
@@ -301,6 +303,25 @@ TEST_F(Otsu, separates_two_heaps_as_a_plain_loop_does) {
   for (std::size_t i = 0; i < pixels; ++i) {
     ASSERT_EQ(written[i], samples[i] >= expected ? 1 : 0) << i;
   }
+}
+
+TEST(OtsuCutoff, says_so_where_pixels_are_too_many_to_be_exact) {
+  Device device = Device::open(DeviceSelector::from_environment());
+  const std::vector<std::uint64_t> shares{9, 30, 4, 1, 0, 2, 17, 6};
+  cli::BandHistogram histogram{.low = 0, .high = 8, .counts = {}};
+  for (const std::uint64_t share : shares) {
+    histogram.counts.push_back(share << 41);
+  }
+  // 69 << 41 is below 2^48; the rest of it goes to the first bin.
+  histogram.counts.front() += (std::uint64_t{1} << 48) - 1 - (std::uint64_t{69} << 41);
+  EXPECT_EQ(cli::otsu_cutoff(device, histogram), plain_otsu(histogram.counts, 0, 8));
+  ++histogram.counts.back();
+  std::string message;
+  EXPECT_EQ(code_of([&] { cli::otsu_cutoff(device, histogram); }, &message), ErrorCode::limit_exceeded);
+  EXPECT_NE(message.find("--otsu"), std::string::npos) << message;
+  EXPECT_NE(message.find("281474976710656"), std::string::npos) << message;
+  histogram.counts.assign(8, 0);
+  EXPECT_EQ(cli::otsu_cutoff(device, histogram), std::nullopt);
 }
 
 }  // namespace
